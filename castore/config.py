@@ -1,0 +1,236 @@
+"""Every limit and default, named with its unit; and config.toml, parsed once, at the edge.
+
+Law: a Config that exists is valid. An unknown key or a value out of range is InvalidConfig and names
+the key: a mistyped setting must never be a silent default. Nothing here is needed to read an object
+back: how objects were compressed is written in the objects themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from castore.errors import InvalidConfig, InvalidOption
+
+__all__ = [
+    "CONFIG_TEMPLATE",
+    "DEPTH_MAX",
+    "FRAME_BYTES",
+    "LOCK_TIMEOUT_SECONDS",
+    "NAME_PATTERN",
+    "OBJECT_BYTES_MAX",
+    "PREVIEW_BYTES_MAX",
+    "REFERENCE_BYTES_MAX",
+    "SCOPE_PATTERN",
+    "STAGED_AGE_SECONDS_MAX",
+    "SYNC_FILES_MAX",
+    "Config",
+    "FoldDefaults",
+    "parse_config",
+    "parse_duration",
+    "parse_name",
+    "parse_scope",
+]
+
+# --- Documents -------------------------------------------------------------------------------------
+
+DEPTH_MAX = 512
+"""Deepest nesting of arrays and objects in a document."""
+
+PREVIEW_BYTES_MAX = 160
+"""Longest preview, as written in the document, quotes included."""
+
+REFERENCE_BYTES_MAX = 4096
+"""Longest reference that unfold reads; one that fold writes is under 600 bytes."""
+
+# --- Objects ---------------------------------------------------------------------------------------
+
+FRAME_BYTES = 1 << 20
+"""Decoded bytes a frame of a large object holds; an object of at most this many is one frame."""
+
+OBJECT_BYTES_MAX = 1 << 40
+"""Largest object that is stored."""
+
+# --- The store -------------------------------------------------------------------------------------
+
+SYNC_FILES_MAX = 64
+"""Up to this many staged files are synced one by one; above it the whole file system is, at once."""
+
+LOCK_TIMEOUT_SECONDS = 30.0
+"""How long a writer waits for another before it gives up (exit 11)."""
+
+STAGED_AGE_SECONDS_MAX = 86_400
+"""Staged files older than this are what a crash left, and are swept."""
+
+NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
+_HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")
+SCOPE_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(?:/[a-z0-9][a-z0-9._-]{0,63}){0,7}\Z")
+
+_DURATION = re.compile(r"([0-9]{1,9})([smhdw])\Z")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, slots=True)
+class FoldDefaults:
+    """What `ctx fold` does where an option does not say otherwise."""
+
+    bytes_over: int = 1024
+    items_over: int = 8
+    min_saving: float = 0.75
+    preview: str = "edges"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One store's settings. `grace_seconds`: between forgetting a root and its expiry."""
+
+    compression_level: int = 3
+    scope: str = "default"
+    grace_seconds: int = 14 * 86_400
+    fold: FoldDefaults = field(default_factory=FoldDefaults)
+
+
+CONFIG_TEMPLATE = """\
+# castore: the settings of this store. Every key is shown with its default.
+
+[store]
+# zstd level of new objects, 1 to 19; objects already stored stay as they are.
+# compression-level = 3
+# The scope that roots are written in when no --scope is given.
+# scope = "default"
+# Time between forgetting a root and its expiry: an integer and s, m, h, d or w.
+# grace = "14d"
+
+[fold]
+# Values whose literal is longer than this many bytes fold.
+# bytes-over = 1024
+# Arrays fold if they have more items than this, too.
+# items-over = 8
+# The share of a value's bytes that its reference must save, 0 to 1.
+# min-saving = 0.75
+# What a reference shows of its object: "edges" or "none".
+# preview = "edges"
+"""
+
+
+def parse_duration(text: str) -> int:
+    """Seconds in `30d`, `12h`, `0s`: an integer and s, m, h, d or w. Raises InvalidOption."""
+    match = _DURATION.match(text)
+    if match is None:
+        raise InvalidOption(
+            f"'{text[:40]}' is not a duration",
+            hint="write an integer and s, m, h, d or w, as in 30d",
+            subject=text[:40],
+        )
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def parse_name(text: str) -> str:
+    """`text` if it may name a root: letters first, up to 100 of `A-Za-z0-9._-`, never an abbreviated digest."""
+    if NAME_PATTERN.match(text) is None or _HEX_PREFIX.match(text):
+        raise InvalidOption(
+            f"'{text[:80]}' can't be a name",
+            hint="a name begins with a letter, has up to 100 of A-Z a-z 0-9 . _ - and is not a digest's beginning",
+            subject=text[:80],
+        )
+    return text
+
+
+def parse_scope(text: str) -> str:
+    """`text` if it is a scope: lower-case words joined by `/`. Raises InvalidOption. Never used as a path."""
+    if SCOPE_PATTERN.match(text) is None:
+        raise InvalidOption(
+            f"'{text[:80]}' can't be a scope",
+            hint="a scope is up to 8 words of a-z 0-9 . _ - joined by '/'",
+            subject=text[:80],
+        )
+    return text
+
+
+def _integer(key: str, value: Any, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidConfig(f"config key '{key}' must be an integer from {low} to {high}", key=key)
+    return value
+
+
+def _share(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidConfig(f"config key '{key}' must be a number from 0 to 1", key=key)
+    return float(value)
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidConfig(f"config key '{key}' must be a string", key=key)
+    return value
+
+
+def _preview(key: str, value: Any) -> str:
+    if value not in ("edges", "none"):
+        raise InvalidConfig(f"config key '{key}' must be 'edges' or 'none'", key=key)
+    return str(value)
+
+
+def _scope(key: str, value: Any) -> str:
+    try:
+        return parse_scope(_text(key, value))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+def _grace(key: str, value: Any) -> int:
+    try:
+        return parse_duration(_text(key, value))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+_STORE_KEYS = {
+    "compression-level": ("compression_level", lambda key, value: _integer(key, value, 1, 19)),
+    "scope": ("scope", _scope),
+    "grace": ("grace_seconds", _grace),
+}
+_FOLD_KEYS = {
+    "bytes-over": ("bytes_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
+    "items-over": ("items_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
+    "min-saving": ("min_saving", _share),
+    "preview": ("preview", _preview),
+}
+
+
+def parse_config(text: str) -> Config:
+    """The Config written in a config.toml; raises InvalidConfig naming the key that is unknown or wrong."""
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidConfig(f"config.toml is not TOML: {error}") from error
+    values: dict[str, Any] = {}
+    fold_values: dict[str, Any] = {}
+    for table, keys, into in (("store", _STORE_KEYS, values), ("fold", _FOLD_KEYS, fold_values)):
+        entries = tables.pop(table, {})
+        if not isinstance(entries, dict):
+            raise InvalidConfig(f"config key '{table}' must be a table", key=table)
+        for key, value in entries.items():
+            if key not in keys:
+                raise InvalidConfig(f"unknown config key '{table}.{key}'", key=f"{table}.{key}")
+            attribute, check = keys[key]
+            into[attribute] = check(f"{table}.{key}", value)
+    if tables:
+        unknown = next(iter(tables))
+        raise InvalidConfig(f"unknown config key '{unknown}'", key=unknown)
+    return Config(**values, fold=FoldDefaults(**fold_values))
+
+
+def config_values(config: Config) -> dict[str, str | int | float]:
+    """Every setting by its key in config.toml, in the template's order."""
+    values: dict[str, str | int | float] = {
+        "store.compression-level": config.compression_level,
+        "store.scope": config.scope,
+        "store.grace": f"{config.grace_seconds}s",
+    }
+    for each in fields(config.fold):
+        values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
+    return values

@@ -1,0 +1,225 @@
+"""Every error castore raises, in one tree; each says what happened, where, and what to do.
+
+    CastoreError                       1   another expected failure (unreadable input, …)
+    ├── InvalidOption                  2   a usage mistake: option, digest, pattern, duration, name
+    │   └── InvalidConfig              2   config.toml: unknown key, wrong type, out of range
+    ├── StoreUnavailable              10
+    │   ├── StoreMissing                   no store there (reads never create one)
+    │   ├── StoreExists                    `init` where one is already
+    │   └── UnknownStoreFormat             written by another version
+    ├── StoreLocked                   11   another process holds it for too long
+    ├── NotFound                      12
+    │   ├── ObjectMissing                  no object has this digest, or none that is visible
+    │   ├── NameMissing                    no root has this name
+    │   └── DigestAmbiguous                a prefix that several objects share
+    ├── Damaged                       13
+    │   ├── ObjectDamaged                  an object's file does not give the object's bytes
+    │   ├── RootDamaged                    a root file that is not what was written
+    │   └── IndexDamaged                   the derived index can't be used and can't be rebuilt here
+    ├── ScopeDenied                   14   a write outside the granted scopes
+    ├── Conflict                      15
+    │   └── NameTaken                      a name that another root of the scope has
+    ├── LimitExceeded                 17   a named limit (castore.config) or a quota
+    └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
+        ├── UnfoldMismatch                 a reference does not fit the object it names, or the whole
+        │                                  is not what was folded
+        └── ValueNotFoldable               a Python value that has no exact JSON form
+
+Laws: `exit_code` is a class attribute and never changes for a class; `fields` are JSON values, for
+programs; `message` is for people, lower case, without a full stop; causes are chained (`raise … from`).
+Programs branch on the class or the code, never on the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+__all__ = [
+    "CastoreError",
+    "Conflict",
+    "Damaged",
+    "DigestAmbiguous",
+    "DocumentInvalid",
+    "IndexDamaged",
+    "InvalidConfig",
+    "InvalidOption",
+    "LimitExceeded",
+    "NameMissing",
+    "NameTaken",
+    "NotFound",
+    "ObjectDamaged",
+    "ObjectMissing",
+    "RootDamaged",
+    "ScopeDenied",
+    "StoreExists",
+    "StoreLocked",
+    "StoreMissing",
+    "StoreUnavailable",
+    "UnfoldMismatch",
+    "UnknownStoreFormat",
+    "ValueNotFoldable",
+]
+
+FieldValue = str | int | float | bool | None | list[str]
+
+
+class CastoreError(Exception):
+    """An expected failure. `place` says where in somebody's input; `hint` says what to do."""
+
+    exit_code: ClassVar[int] = 1
+    default_hint: ClassVar[str | None] = None
+
+    def __init__(self, message: str, *, hint: str | None = None, **fields: FieldValue) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint if hint is not None else self.default_hint
+        self.fields: dict[str, FieldValue] = dict(fields)
+        self.place: str | None = None
+
+    def at(self, place: str) -> CastoreError:
+        """Say where it happened (`folded.json: $.rows (byte 47)`), keeping an earlier, closer place."""
+        if self.place is None:
+            self.place = place
+        return self
+
+
+class InvalidOption(CastoreError):
+    exit_code = 2
+
+
+class InvalidConfig(InvalidOption):
+    pass
+
+
+class StoreUnavailable(CastoreError):
+    exit_code = 10
+
+
+class StoreMissing(StoreUnavailable):
+    default_hint = "'ctx init' makes a store here"
+
+
+class StoreExists(StoreUnavailable):
+    pass
+
+
+class UnknownStoreFormat(StoreUnavailable):
+    default_hint = "use the version of castore that wrote this store, or a newer one"
+
+
+class StoreLocked(CastoreError):
+    exit_code = 11
+    default_hint = "another process is writing; try again when it has ended"
+
+
+class NotFound(CastoreError):
+    exit_code = 12
+
+
+class ObjectMissing(NotFound):
+    """No object with this digest is here (or none that the caller may see: the two read alike)."""
+
+    default_hint = "'ctx verify' lists all damage; --store or CTX_STORE names another store"
+
+    def __init__(self, digest: str, *, hint: str | None = None) -> None:
+        super().__init__(f"object '{digest}' is missing", hint=hint, digest=digest)
+
+
+class NameMissing(NotFound):
+    default_hint = "'ctx log' lists the names in use"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no object or name '{name}'", subject=name)
+
+
+class DigestAmbiguous(NotFound):
+    default_hint = "give more digits"
+
+    def __init__(self, prefix: str, candidates: Sequence[str]) -> None:
+        listed = ", ".join(candidates[:4]) + (", …" if len(candidates) > 4 else "")
+        super().__init__(
+            f"digest '{prefix}' is ambiguous: {listed}", prefix=prefix, candidates=list(candidates)
+        )
+
+
+class Damaged(CastoreError):
+    exit_code = 13
+    default_hint = "'ctx verify' lists all damage"
+
+
+class ObjectDamaged(Damaged):
+    """The file is there but does not give the object's bytes; `reason` says in what way."""
+
+    def __init__(self, digest: str, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"object '{digest}' is damaged: {reason}", hint=hint, digest=digest, reason=reason
+        )
+
+
+class RootDamaged(Damaged):
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"root file '{file}' is damaged: {reason}", file=file, reason=reason)
+
+
+class IndexDamaged(Damaged):
+    default_hint = "the index is derived: move index.sqlite* away, and the next write rebuilds it"
+
+
+class ScopeDenied(CastoreError):
+    exit_code = 14
+
+
+class Conflict(CastoreError):
+    exit_code = 15
+
+
+class NameTaken(Conflict):
+    default_hint = "choose another name, or see what has it with 'ctx log'"
+
+    def __init__(self, name: str, scope: str) -> None:
+        super().__init__(f"name '{name}' is taken", subject=name, scope=scope)
+
+
+class LimitExceeded(CastoreError):
+    """A limit of castore.config was met; `limit` is its name there."""
+
+    exit_code = 17
+
+    def __init__(
+        self, message: str, *, limit: str, hint: str | None = None, **fields: FieldValue
+    ) -> None:
+        super().__init__(message, hint=hint, limit=limit, **fields)
+
+
+class DocumentInvalid(CastoreError):
+    """Not a sequence of JSON values, or a `$ctx` member that is not a reference.
+
+    `offset` counts bytes from 0, `line` and `column` from 1 (columns count bytes, plus one).
+    """
+
+    exit_code = 18
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        offset: int | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        path: str | None = None,
+        hint: str | None = None,
+        **fields: FieldValue,
+    ) -> None:
+        super().__init__(
+            message, hint=hint, offset=offset, line=line, column=column, path=path, **fields
+        )
+        self.offset = offset
+
+
+class UnfoldMismatch(DocumentInvalid):
+    pass
+
+
+class ValueNotFoldable(DocumentInvalid):
+    pass
