@@ -1,0 +1,113 @@
+"""What an exception says to a person and to a program: exit code, message, place, causes, hint.
+
+Law: every exception has exactly one description, and only what is nobody's input's fault has a traceback.
+Used by `app.main` alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass, field
+
+import typer
+
+from castore.errors import CastoreError
+
+__all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of"]
+
+BUG = 70
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+
+_OS_HINTS = {
+    errno.ENOSPC: "free some space and run it again; what was stored before is safe",
+    errno.EDQUOT: "free some of your quota and run it again; what was stored before is safe",
+    errno.EROFS: "reads work in a store that can't be written; --store names another one",
+    errno.EACCES: "check the owner and the mode of the file and of the folders above it",
+    errno.EMFILE: "raise the limit on open files: ulimit -n 1024",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """`fields` are JSON values for programs; `is_bug` asks for the traceback."""
+
+    code: int
+    name: str
+    message: str
+    place: str | None = None
+    causes: tuple[str, ...] = ()
+    hint: str | None = None
+    fields: dict[str, object] = field(default_factory=dict)
+    is_bug: bool = False
+
+
+def describe(error: BaseException) -> Failure:
+    """The one description of `error`."""
+    name = type(error).__name__
+    if isinstance(error, CastoreError):
+        return Failure(
+            error.exit_code, name, error.message, error.place, _causes(error), error.hint, dict(error.fields)
+        )
+    if isinstance(error, KeyboardInterrupt):
+        return Failure(INTERRUPTED, name, "interrupted")
+    if isinstance(error, BrokenPipeError):
+        return Failure(CLOSED_PIPE, name, "the reader closed the pipe")
+    if isinstance(error, OSError):
+        return _os_failure(error, name)
+    if isinstance(error, MemoryError):
+        return Failure(1, name, "out of memory", hint="run it with more memory, or on a smaller input")
+    if isinstance(error, typer.TyperException):
+        return _usage_failure(error)
+    return Failure(
+        BUG,
+        name,
+        f"unexpected {name}: {error}",
+        hint="this is a bug in castore; please report it",
+        is_bug=True,
+    )
+
+
+def reason_of(error: OSError) -> str:
+    """The system's words for it, `No such file or directory`."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _os_failure(error: OSError, name: str) -> Failure:
+    message, fields = reason_of(error), dict[str, object]()
+    if error.filename is not None:
+        path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+        message, fields = f"can't use '{path}': {message}", {"path": path}
+    hint = _OS_HINTS.get(error.errno or 0)
+    return Failure(1, name, message, causes=_causes(error), hint=hint, fields=fields)
+
+
+def _usage_failure(error: typer.TyperException) -> Failure:
+    """Typer's own usage errors, in our words: lower case, no full stop, what to do in the hint."""
+    context = getattr(error, "ctx", None)
+    possibilities = getattr(error, "possibilities", None)
+    message = getattr(error, "message", "") if possibilities is not None else error.format_message()
+    message = message.strip().rstrip(".").replace("\n\t", " ")
+    command = context.command_path if context is not None else "ctx"
+    hint = f"'{command} --help' lists what it takes"
+    if possibilities:
+        hint = f"did you mean '{sorted(possibilities)[0]}'? {hint}"
+    return Failure(2, "InvalidOption", message[:1].lower() + message[1:], hint=hint)
+
+
+def _causes(error: BaseException) -> tuple[str, ...]:
+    """What was raised `from` what, but for causes whose words the error already says."""
+    causes: list[str] = []
+    said = getattr(error, "message", None) or str(error)
+    cause = error.__cause__
+    while cause is not None:
+        if isinstance(cause, OSError):
+            words = reason_of(cause)
+        else:
+            words = getattr(cause, "message", None) or str(cause) or type(cause).__name__
+        if words not in said:
+            causes.append(words)
+            said = words
+        cause = cause.__cause__
+    return tuple(causes)

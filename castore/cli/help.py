@@ -1,0 +1,41 @@
+"""The short map that `ctx` alone prints, and `ctx --help` with the options below it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castore.cli.commands import COMMANDS
+
+__all__ = ["options_lines", "program_map"]
+
+_GROUPS = ("documents", "objects", "keeping", "sessions", "store")
+
+
+def program_map() -> list[str]:
+    """The lines of the map: every command under its group, with its one-line help."""
+    lines = [
+        "ctx moves the bulk of an agent's context into a store and leaves references, byte for byte",
+        "",
+        "  ctx fold in.json > out.json          long values become references",
+        "  ctx unfold out.json | cmp - in.json  and come back exactly",
+    ]
+    width = max(map(len, COMMANDS))
+    for group in _GROUPS:
+        members = [name for name, entry in COMMANDS.items() if entry.group == group]
+        if members:
+            lines += ["", group]
+            lines += [f"  {name:<{width}}  {_sentence(COMMANDS[name].summary)}" for name in members]
+    return [*lines, "", "'ctx COMMAND --help' says more"]
+
+
+def options_lines(group: Any, context: Any) -> list[str]:
+    """`ctx`'s own options, one a line, aligned."""
+    records = [parameter.get_help_record(context) for parameter in group.get_params(context)]
+    shown = [record for record in records if record is not None]
+    width = max(len(name) for name, _ in shown)
+    return ["options", *(f"  {name:<{width}}  {_sentence(text)}" for name, text in shown)]
+
+
+def _sentence(text: str) -> str:
+    """`text` as the map writes it: lower case, without a full stop."""
+    return text[:1].lower() + text[1:].rstrip(".")

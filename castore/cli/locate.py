@@ -1,0 +1,96 @@
+"""Which store a command works on.
+
+Law: `--store`, then CTX_STORE (both name the .ctxstore folder itself), then the nearest .ctxstore upwards
+from the current folder, then the user's own store; using the last one is said on stderr. A .ctxstore that
+another user owns is refused when it was merely found, as git refuses such a repository: whoever owns a store
+decides what is in it. Nothing is created here: a write creates the store that --store, CTX_STORE or the
+default names, and a read never does.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from castore.cli.output import note
+from castore.errors import StoreUnavailable
+from castore.store import Store, StoreHandle
+
+__all__ = ["FOLDER_NAME", "find_store", "user_store_folder"]
+
+FOLDER_NAME = ".ctxstore"
+
+
+def find_store(option: str | None) -> StoreHandle:
+    """The place of the store; it is opened on first need. Raises StoreUnavailable for another user's."""
+    named = option if option is not None else os.environ.get("CTX_STORE") or None
+    if named is not None:
+        if not named:
+            raise StoreUnavailable("--store names no folder", hint="name a .ctxstore folder")
+        return StoreHandle(os.path.abspath(named), may_create=True)
+    found = _nearest_upwards()
+    if found is not None:
+        return StoreHandle(found, may_create=False)
+    return _UserStore(user_store_folder(), may_create=True)
+
+
+def user_store_folder() -> str:
+    """The user's own store in the platform's data folder; it may not exist."""
+    from platformdirs import user_data_dir
+
+    return os.path.join(user_data_dir("castore", appauthor=False), FOLDER_NAME)
+
+
+class _UserStore(StoreHandle):
+    """The user's own store: its first use is said, because nobody named it."""
+
+    _is_said = False
+
+    def get(self) -> Store:
+        store = super().get()
+        self._say()
+        return store
+
+    def get_or_create(self) -> Store:
+        self._say()
+        return super().get_or_create()
+
+    def _say(self) -> None:
+        if not self._is_said:
+            self._is_said = True
+            note("using the user store; 'ctx init' makes one here")
+
+
+def _nearest_upwards() -> str | None:
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:
+        return None  # The current folder was removed: nothing is above it.
+    while True:
+        candidate = os.path.join(folder, FOLDER_NAME)
+        try:
+            facts = os.stat(candidate)
+        except OSError:
+            facts = None
+        if facts is not None and stat.S_ISDIR(facts.st_mode):
+            _check_owner(candidate, facts.st_uid)
+            return candidate
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _check_owner(folder: str, owner: int) -> None:
+    if not hasattr(os, "geteuid"):
+        return  # Windows: access lists decide, and a uid says nothing.
+    trusted = {os.geteuid()}
+    sudo_user = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and sudo_user.isdigit():
+        trusted.add(int(sudo_user))  # Who ran sudo is working in their own folder.
+    if owner not in trusted:
+        raise StoreUnavailable(
+            f"store '{folder}' belongs to another user",
+            hint=f"if you trust it, name it: --store {folder}, or CTX_STORE={folder}",
+            folder=folder,
+        )

@@ -1,0 +1,290 @@
+"""Everything ctx prints: aligned for a person, plain lines in a pipe, JSON lines with `--json`.
+
+Laws: stdout carries data only; notes, summaries, progress and errors go to stderr. A record is written once
+and rendered three ways: `Size`, `Count`, `Moment` and `Digest` say what a value means, so a person reads
+`1.8 MB` and `3 minutes ago` where a program reads an exact integer and an ISO 8601 time. Any text prints,
+also file names that are not UTF-8, and control characters in it are shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple, TextIO
+
+from castore.digest import Digest
+from castore.errors import CastoreError
+
+__all__ = [
+    "Count",
+    "Moment",
+    "Record",
+    "Size",
+    "age_text",
+    "binary_stdout",
+    "block",
+    "count_text",
+    "event",
+    "finish",
+    "is_terminal",
+    "line",
+    "note",
+    "plural",
+    "printable",
+    "red",
+    "settle_stdout",
+    "size_text",
+    "summary",
+    "table",
+    "take_notes",
+    "use_json",
+]
+
+
+class Size(int):
+    """Bytes."""
+
+
+class Count(int):
+    """How many."""
+
+
+class Moment(float):
+    """Seconds since 1970."""
+
+
+class Record(NamedTuple):
+    """One fact. `cells` are the columns people and pipes see; `facts` are all that `--json` prints."""
+
+    cells: Sequence[Any]
+    facts: Mapping[str, Any]
+
+
+# --- The mode, set once by app.main ----------------------------------------------------------------
+
+_mode: dict[str, bool] = {"json": False}
+_notes: list[str] = []
+
+
+def use_json(wanted: bool) -> None:
+    """Under `--json` notes are held back, so that stderr has the one line of an error and no other."""
+    _mode["json"] = wanted
+    _notes.clear()
+
+
+def take_notes() -> list[str]:
+    """The notes held back, once."""
+    held = list(_notes)
+    _notes.clear()
+    return held
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # It was closed.
+        return False
+
+
+def red(text: str) -> str:
+    """`text` in red if stderr is a terminal that wants colour; never the only carrier of meaning."""
+    if is_terminal(sys.stderr) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        return f"\x1b[1;31m{text}\x1b[0m"
+    return text
+
+
+# --- Writing ---------------------------------------------------------------------------------------
+
+_CONTROL = re.compile("[\x00-\x1f\x7f\x80-\x9f]")
+
+
+def printable(text: str) -> str:
+    """`text` on one line, its control characters as `\\x1b`."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def line(text: str, stream: TextIO | None = None) -> None:
+    """Write one line. Bytes of file names that are not text come out as they were."""
+    stream = stream if stream is not None else _stdout()
+    text += "\n"
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "utf-8"
+        try:
+            encoded = text.encode(encoding, "surrogateescape")
+        except UnicodeEncodeError:
+            encoded = text.encode(encoding, "backslashreplace")
+        stream.flush()
+        stream.buffer.write(encoded)
+        stream.buffer.flush()
+
+
+def binary_stdout() -> BinaryIO:
+    return _stdout().buffer
+
+
+def finish() -> None:
+    """Everything written has reached stdout; raises the OSError of a full disk or a closed pipe."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    for words in take_notes():
+        event("note", message=words)
+
+
+def settle_stdout() -> None:
+    """After an error: the lines already written are flushed, or, if stdout takes no more, go nowhere, so that
+    the interpreter's own last flush can't fail again."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return
+    except (OSError, ValueError):
+        pass  # It is diverted below.
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError, AttributeError):
+        return  # There is no stdout to divert.
+
+
+def note(words: str) -> None:
+    """Something a person should know that is no error; under `--json` a line at the end, or in the error."""
+    if _mode["json"]:
+        _notes.append(words)
+    elif sys.stderr is not None:
+        line(f"note: {printable(words)}", sys.stderr)
+
+
+def summary(words: str, **facts: Any) -> None:
+    """The one line that sums a command up, on stderr: words, or `facts` under `--json`."""
+    if _mode["json"]:
+        event("summary", **facts)
+    elif sys.stderr is not None:
+        line(printable(words), sys.stderr)
+
+
+def event(event_name: str, /, **facts: Any) -> None:
+    """One JSON line on stderr."""
+    if sys.stderr is not None:
+        line(_json({"event": event_name, **facts}), sys.stderr)
+
+
+def table(records: Iterable[Record], as_json: bool) -> None:
+    """A line a record: columns aligned on a terminal, separated by tabs in a pipe."""
+    if as_json:
+        for record in records:
+            line(_json(record.facts))
+    elif is_terminal(sys.stdout):
+        now = time.time()
+        rows = [[human(cell, now) for cell in record.cells] for record in records]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            line("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    else:
+        for record in records:
+            line("\t".join(plain(cell) for cell in record.cells))
+
+
+def block(lines: Iterable[tuple[str, Any]], facts: Mapping[str, Any], as_json: bool) -> None:
+    """Facts of one thing: `label  value` lines, or one JSON object."""
+    if as_json:
+        line(_json(facts))
+    else:
+        table((Record((label, value), {}) for label, value in lines), as_json=False)
+
+
+# --- Rendering -------------------------------------------------------------------------------------
+
+
+def human(value: Any, now: float) -> str:
+    if isinstance(value, Size):
+        return size_text(value)
+    if isinstance(value, Count):
+        return count_text(value)
+    if isinstance(value, Moment):
+        return age_text(value, now)
+    if isinstance(value, Digest):
+        return value.short
+    return plain(value)
+
+
+def plain(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, Moment):
+        return _iso(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return printable(str(value))
+
+
+def size_text(size: int) -> str:
+    """`312 B`, `4.1 kB`, `201 kB`, `1.9 MB`: powers of 1000, two or three digits."""
+    amount, units = float(size), iter(("B", "kB", "MB", "GB", "TB", "PB", "EB"))
+    unit = next(units)
+    while amount >= 999.5 and unit != "EB":
+        amount, unit = amount / 1000, next(units)
+    return f"{amount:.1f} {unit}" if unit != "B" and amount < 9.95 else f"{amount:.0f} {unit}"
+
+
+def count_text(count: int) -> str:
+    return f"{count:,}"
+
+
+def plural(count: int, word: str, words: str | None = None) -> str:
+    """`1 object`, `12,000 objects`."""
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
+
+
+def age_text(moment: float, now: float) -> str:
+    """`just now`, `3 minutes ago`, `yesterday`, `12 days ago`; the date when it is further off, or ahead."""
+    seconds = now - moment
+    if seconds < -60 or seconds >= 30 * 86_400:
+        return _iso(moment)[:10]
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{plural(int(seconds // 60), 'minute')} ago"
+    if seconds < 86_400:
+        return f"{plural(int(seconds // 3600), 'hour')} ago"
+    days = int(seconds // 86_400)
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def _iso(moment: float) -> str:
+    """UTC, to the second. A time no calendar has prints as seconds."""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+    except (OverflowError, ValueError, OSError):
+        return f"{moment:.0f}"
+
+
+def _json(facts: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(
+        {key: _json_value(value) for key, value in facts.items()}, ensure_ascii=True, separators=(",", ":")
+    )
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Digest):
+        return str(value)
+    if isinstance(value, Moment):
+        return _iso(value)
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(each) for each in value]
+    return value
+
+
+def _stdout() -> TextIO:
+    if sys.stdout is None:
+        raise CastoreError("standard output is closed")
+    return sys.stdout

@@ -1,0 +1,102 @@
+"""Options that several commands share, and how the text of an option becomes a value.
+
+Law: the value of an option reaches its command as the text that was typed, and is checked once, here or
+below, with an error that names the option. (Typer would have pydantic check that text is text, which costs
+each run 70 ms of imports.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from castore.errors import InvalidOption
+
+__all__ = [
+    "File",
+    "Json",
+    "KeepFor",
+    "Limit",
+    "Name",
+    "Out",
+    "PlainCommand",
+    "Scope",
+    "StoreFolder",
+    "parse_count",
+    "parse_share",
+    "take_plain",
+]
+
+File = Annotated[str | None, typer.Argument(metavar="[FILE]", help="Read this file; '-' or none is stdin.")]
+Out = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="OUT", help="Replace OUT atomically; it may be the input."),
+]
+StoreFolder = Annotated[
+    str | None,
+    typer.Option("--store", metavar="FOLDER", help="Use this .ctxstore folder."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print facts and errors as JSON lines.")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Name the root.")]
+Scope = Annotated[
+    str | None, typer.Option("--scope", metavar="SCOPE", help="Write in this scope (default: the store's).")
+]
+KeepFor = Annotated[
+    str | None,
+    typer.Option("--for", metavar="DUR", help="Keep it this long, as in 30d (default: for ever)."),
+]
+Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
+
+
+def parse_count(option: str, text: str | None) -> int | None:
+    """The whole number written in `text`, or None if there is none; raises InvalidOption naming `option`."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise InvalidOption(f"{option} must be a whole number, not '{text[:40]}'", option=option)
+    return int(text)
+
+
+def parse_share(option: str, text: str | None) -> float | None:
+    """The number from 0 to 1 written in `text`, or None if there is none; raises InvalidOption."""
+    if text is None:
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InvalidOption(f"{option} must be a number from 0 to 1, not '{text[:40]}'", option=option)
+    return share
+
+
+class PlainCommand(TyperCommand):
+    """A command whose options are text, flags, or lists of text."""
+
+    def get_params(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        return take_plain(super().get_params(ctx))
+
+
+def take_plain(parameters: Iterable[Any]) -> list[Any]:
+    """The same parameters, each now passing text and flags through as they are."""
+    parameters = list(parameters)
+    for parameter in parameters:
+        if "process_value" not in vars(parameter):
+            parameter.process_value = _passing(parameter, parameter.process_value)
+    return parameters
+
+
+def _passing(parameter: Any, typers_own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def process_value(context: Any, value: Any) -> Any:
+        if value is None and (parameter.multiple or parameter.nargs == -1):
+            value = ()
+        if parameter.required and value in (None, ()):
+            return typers_own(context, value)  # It raises the error of a missing argument.
+        if parameter.callback is not None:
+            return parameter.callback(context, parameter, value)
+        return value
+
+    return process_value
