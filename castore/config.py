@@ -8,6 +8,7 @@ back: how objects were compressed is written in the objects themselves.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -17,6 +18,8 @@ __all__ = [
     "CONFIG_TEMPLATE",
     "DEPTH_MAX",
     "FRAME_BYTES",
+    "HELD_BYTES_MAX",
+    "HELD_OBJECT_BYTES_MAX",
     "LOCK_TIMEOUT_SECONDS",
     "NAME_PATTERN",
     "OBJECT_BYTES_MAX",
@@ -27,6 +30,9 @@ __all__ = [
     "SYNC_FILES_MAX",
     "Config",
     "FoldDefaults",
+    "change_setting",
+    "config_values",
+    "duration_text",
     "parse_config",
     "parse_duration",
     "parse_name",
@@ -47,10 +53,16 @@ REFERENCE_BYTES_MAX = 4096
 # --- Objects ---------------------------------------------------------------------------------------
 
 FRAME_BYTES = 1 << 20
-"""Decoded bytes a frame of a large object holds; an object of at most this many is one frame."""
+"""Decoded bytes a frame of a large object holds; a shorter object is one frame and nothing else."""
 
 OBJECT_BYTES_MAX = 1 << 40
 """Largest object that is stored."""
+
+HELD_OBJECT_BYTES_MAX = 64 << 10
+"""Staged objects of up to this many encoded bytes are held in memory until the batch commits."""
+
+HELD_BYTES_MAX = 32 << 20
+"""Encoded bytes of one batch held in memory; above it they are staged in tmp/."""
 
 # --- The store -------------------------------------------------------------------------------------
 
@@ -67,6 +79,7 @@ NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")
 SCOPE_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(?:/[a-z0-9][a-z0-9._-]{0,63}){0,7}\Z")
 
+_NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
 _DURATION = re.compile(r"([0-9]{1,9})([smhdw])\Z")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -126,12 +139,20 @@ def parse_duration(text: str) -> int:
     return int(match[1]) * _SECONDS[match[2]]
 
 
+def duration_text(seconds: int) -> str:
+    """What `parse_duration` reads as `seconds`, in the longest unit up to days that gives it exactly: `14d`."""
+    for unit in "dhm":
+        if seconds and seconds % _SECONDS[unit] == 0:
+            return f"{seconds // _SECONDS[unit]}{unit}"
+    return f"{seconds}s"
+
+
 def parse_name(text: str) -> str:
-    """`text` if it may name a root: letters first, up to 100 of `A-Za-z0-9._-`, never an abbreviated digest."""
+    """`text` if it may name a root: a letter, then `A-Za-z0-9._-`, 100 at most; never a digest's beginning."""
     if NAME_PATTERN.match(text) is None or _HEX_PREFIX.match(text):
         raise InvalidOption(
             f"'{text[:80]}' can't be a name",
-            hint="a name begins with a letter, has up to 100 of A-Z a-z 0-9 . _ - and is not a digest's beginning",
+            hint="a name is a letter and up to 99 of A-Z a-z 0-9 . _ - and does not read as a digest",
             subject=text[:80],
         )
     return text
@@ -186,12 +207,14 @@ def _grace(key: str, value: Any) -> int:
         raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
 
 
-_STORE_KEYS = {
+_Keys = dict[str, tuple[str, Callable[[str, Any], Any]]]
+
+_STORE_KEYS: _Keys = {
     "compression-level": ("compression_level", lambda key, value: _integer(key, value, 1, 19)),
     "scope": ("scope", _scope),
     "grace": ("grace_seconds", _grace),
 }
-_FOLD_KEYS = {
+_FOLD_KEYS: _Keys = {
     "bytes-over": ("bytes_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
     "items-over": ("items_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
     "min-saving": ("min_saving", _share),
@@ -224,12 +247,36 @@ def parse_config(text: str) -> Config:
     return Config(**values, fold=FoldDefaults(**fold_values))
 
 
+def change_setting(text: str, key: str, value: str) -> str:
+    """The config.toml `text` with `key` (`fold.bytes-over`) set to what `value` says; comments stay.
+
+    Pure; the result parses. Raises InvalidConfig for an unknown key or a value that the key can't have.
+    """
+    import tomlkit
+
+    table, _, name = key.partition(".")
+    if name not in {"store": _STORE_KEYS, "fold": _FOLD_KEYS}.get(table, {}):
+        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
+    parse_config(text)
+    document = tomlkit.parse(text)
+    typed: str | int | float = value
+    if not isinstance(config_values(Config())[key], str):
+        number = _NUMBER.match(value)
+        typed = (float(value) if number[1] else int(value)) if number else value
+    if table not in document:
+        document[table] = tomlkit.table()
+    document[table][name] = typed
+    changed = tomlkit.dumps(document)
+    parse_config(changed)
+    return changed
+
+
 def config_values(config: Config) -> dict[str, str | int | float]:
     """Every setting by its key in config.toml, in the template's order."""
     values: dict[str, str | int | float] = {
         "store.compression-level": config.compression_level,
         "store.scope": config.scope,
-        "store.grace": f"{config.grace_seconds}s",
+        "store.grace": duration_text(config.grace_seconds),
     }
     for each in fields(config.fold):
         values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
