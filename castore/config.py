@@ -140,7 +140,7 @@ def parse_duration(text: str) -> int:
 
 
 def duration_text(seconds: int) -> str:
-    """What `parse_duration` reads as `seconds`, in the longest unit up to days that gives it exactly: `14d`."""
+    """What `parse_duration` reads as `seconds`, in the longest unit up to days that is exact: `14d`."""
     for unit in "dhm":
         if seconds and seconds % _SECONDS[unit] == 0:
             return f"{seconds // _SECONDS[unit]}{unit}"
@@ -148,7 +148,7 @@ def duration_text(seconds: int) -> str:
 
 
 def parse_name(text: str) -> str:
-    """`text` if it may name a root: a letter, then `A-Za-z0-9._-`, 100 at most; never a digest's beginning."""
+    """`text` if it may name a root: a letter, then `A-Za-z0-9._-`, 100 at most, not a digest's beginning."""
     if NAME_PATTERN.match(text) is None or _HEX_PREFIX.match(text):
         raise InvalidOption(
             f"'{text[:80]}' can't be a name",
