@@ -16,7 +16,7 @@ from typer.main import get_command
 from castore import __version__
 from castore.cli import output
 from castore.cli.commands import CommandGroup
-from castore.cli.failure import BUG, CLOSED_PIPE, Failure, describe
+from castore.cli.failure import report
 
 __all__ = ["main", "root_command", "run"]
 
@@ -40,7 +40,8 @@ def run(arguments: list[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - here every error becomes an exit code
         if isinstance(error, SystemExit) and isinstance(error.code, int | None):
             return error.code or 0
-        code = _report(describe(error), error, as_json)
+        output.settle_stdout()
+        code = report(error, as_json=as_json)
     return code
 
 
@@ -85,61 +86,3 @@ def _ctx(
 
         for words in program_map():
             output.line(words)
-
-
-def _report(failure: Failure, error: BaseException, as_json: bool) -> int:
-    """Print `failure` on stderr, as one JSON line or as lines for people; returns its exit code."""
-    output.settle_stdout()
-    if failure.code == CLOSED_PIPE or sys.stderr is None:
-        return failure.code
-    try:
-        if as_json:
-            _report_json(failure, error)
-        else:
-            _report_text(failure, error)
-        sys.stderr.flush()
-    except OSError:
-        return failure.code  # Nobody reads stderr; the code still tells.
-    return failure.code
-
-
-def _report_json(failure: Failure, error: BaseException) -> None:
-    fields = dict(failure.fields)
-    if failure.place is not None:
-        fields["place"] = failure.place
-    if failure.causes:
-        fields["causes"] = list(failure.causes)
-    notes = output.take_notes()
-    if notes:
-        fields["notes"] = notes
-    if failure.is_bug:
-        fields["traceback"] = _traceback(error)
-    output.event(
-        "error",
-        code=failure.code,
-        name=failure.name,
-        message=failure.message,
-        hint=failure.hint,
-        fields=fields,
-    )
-
-
-def _report_text(failure: Failure, error: BaseException) -> None:
-    def say(text: str) -> None:
-        output.line(output.printable(text), sys.stderr)
-
-    if failure.code == BUG:
-        sys.stderr.write(_traceback(error))
-    output.line(f"{output.red('error:')} {output.printable(failure.message)}", sys.stderr)
-    if failure.place is not None:
-        say(f"at {failure.place}")
-    for cause in failure.causes:
-        say(f"caused by: {cause}")
-    if failure.hint is not None:
-        say(f"hint: {failure.hint}")
-
-
-def _traceback(error: BaseException) -> str:
-    import traceback
-
-    return "".join(traceback.format_exception(error))

@@ -1,20 +1,22 @@
 """What an exception says to a person and to a program: exit code, message, place, causes, hint.
 
-Law: every exception has exactly one description, and only what is nobody's input's fault has a traceback.
-Used by `app.main` alone.
+Law: every exception has exactly one description, and only what is no input's fault has a traceback.
+`app.main` reports what ended the command; a command reports an input of many that it had to leave out.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 from dataclasses import dataclass, field
 
 import typer
 
+from castore.cli import output
 from castore.errors import CastoreError
 
-__all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of"]
+__all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of", "report"]
 
 BUG = 70
 INTERRUPTED = 130
@@ -48,7 +50,13 @@ def describe(error: BaseException) -> Failure:
     name = type(error).__name__
     if isinstance(error, CastoreError):
         return Failure(
-            error.exit_code, name, error.message, error.place, _causes(error), error.hint, dict(error.fields)
+            error.exit_code,
+            name,
+            error.message,
+            error.place,
+            _causes(error),
+            error.hint or _os_hint(error.fields.get("errno")),
+            dict(error.fields),
         )
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, name, "interrupted")
@@ -74,13 +82,73 @@ def reason_of(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
+def report(error: BaseException, *, as_json: bool) -> int:
+    """Print `error` on stderr, as one JSON line or as lines for people; returns its exit code."""
+    failure = describe(error)
+    if failure.code == CLOSED_PIPE or sys.stderr is None:
+        return failure.code
+    try:
+        if as_json:
+            _report_json(failure, error)
+        else:
+            _report_text(failure, error)
+        sys.stderr.flush()
+    except OSError:
+        return failure.code  # Nobody reads stderr; the code still tells.
+    return failure.code
+
+
+def _report_json(failure: Failure, error: BaseException) -> None:
+    fields = dict(failure.fields)
+    if failure.place is not None:
+        fields["place"] = failure.place
+    if failure.causes:
+        fields["causes"] = list(failure.causes)
+    notes = output.take_notes()
+    if notes:
+        fields["notes"] = notes
+    if failure.is_bug:
+        fields["traceback"] = _traceback(error)
+    output.event(
+        "error",
+        code=failure.code,
+        name=failure.name,
+        message=failure.message,
+        hint=failure.hint,
+        fields=fields,
+    )
+
+
+def _report_text(failure: Failure, error: BaseException) -> None:
+    if failure.is_bug:
+        sys.stderr.write(_traceback(error))
+    output.line(f"{output.red('error:')} {output.printable(failure.message)}", sys.stderr)
+    tail = [
+        ("at ", failure.place),
+        *(("caused by: ", cause) for cause in failure.causes),
+        ("hint: ", failure.hint),
+    ]
+    for label, words in tail:
+        if words is not None:
+            output.line(label + output.printable(words), sys.stderr)
+
+
+def _traceback(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(error))
+
+
 def _os_failure(error: OSError, name: str) -> Failure:
     message, fields = reason_of(error), dict[str, object]()
     if error.filename is not None:
         path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
         message, fields = f"can't use '{path}': {message}", {"path": path}
-    hint = _OS_HINTS.get(error.errno or 0)
-    return Failure(1, name, message, causes=_causes(error), hint=hint, fields=fields)
+    return Failure(1, name, message, causes=_causes(error), hint=_os_hint(error.errno), fields=fields)
+
+
+def _os_hint(number: object) -> str | None:
+    return _OS_HINTS.get(number) if isinstance(number, int) else None
 
 
 def _usage_failure(error: typer.TyperException) -> Failure:

@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from castore.digest import Digest
@@ -29,6 +30,7 @@ __all__ = [
     "count_text",
     "event",
     "finish",
+    "is_attended",
     "is_terminal",
     "line",
     "note",
@@ -41,6 +43,7 @@ __all__ = [
     "table",
     "take_notes",
     "use_json",
+    "working",
 ]
 
 
@@ -87,6 +90,23 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:  # It was closed.
         return False
+
+
+def is_attended() -> bool:
+    """A person watches stderr."""
+    return is_terminal(sys.stderr)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """On a terminal, work of more than a second shows that it goes on, and for how long."""
+    if not is_attended() or _mode["json"]:
+        yield
+        return
+    from castore.cli.progress import Pulse
+
+    with Pulse(what):
+        yield
 
 
 def red(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from castore.config import parse_duration
 from castore.errors import InvalidOption
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Scope",
     "StoreFolder",
     "parse_count",
+    "parse_keep_for",
     "parse_share",
     "take_plain",
 ]
@@ -71,6 +73,11 @@ def parse_share(option: str, text: str | None) -> float | None:
     if not 0 <= share <= 1:
         raise InvalidOption(f"{option} must be a number from 0 to 1, not '{text[:40]}'", option=option)
     return share
+
+
+def parse_keep_for(text: str | None) -> int | None:
+    """The seconds of `--for DUR`; None is for ever."""
+    return None if text is None else parse_duration(text)
 
 
 class PlainCommand(TyperCommand):

@@ -1,0 +1,86 @@
+"""Where a command reads from and writes to: FILE or stdin, OUT or stdout.
+
+Laws: an input that can't be read is an error that names it, and a terminal is never waited on by mistake.
+OUT is replaced as a whole or not at all (castore.durable); stdout gets what the command writes, when it writes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from castore.cli.failure import reason_of
+from castore.cli.output import binary_stdout, is_terminal
+from castore.errors import CastoreError, InvalidOption
+
+__all__ = ["open_source", "open_target", "placed_in", "source_name", "standard_input", "unreadable"]
+
+STANDARD = "-"
+
+
+@contextmanager
+def open_source(file: str | None) -> Iterator[BinaryIO]:
+    """The bytes of FILE; `-` or None is stdin. Raises CastoreError if they can't be had."""
+    if file is None or file == STANDARD:
+        yield standard_input(is_asked_for=file is not None)
+        return
+    try:
+        source = open(file, "rb")  # noqa: SIM115 - it is closed below, and only its opening is guarded
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from error
+    with source:
+        yield source
+
+
+@contextmanager
+def open_target(out: str | None, *, sync: bool) -> Iterator[BinaryIO]:
+    """OUT, replaced atomically when the block ends without an error; `-` or None is stdout."""
+    if out is None or out == STANDARD:
+        yield binary_stdout()
+        return
+    from castore.durable import replacing
+
+    with replacing(out, sync=sync) as target:
+        yield target
+
+
+def standard_input(*, is_asked_for: bool = False) -> BinaryIO:
+    """stdin's bytes. A terminal is refused unless `-` asked for it."""
+    if sys.stdin is None:
+        raise CastoreError("standard input is closed", hint="name a FILE")
+    if is_terminal(sys.stdin) and not is_asked_for:
+        raise InvalidOption(
+            "no input: stdin is a terminal", hint="name a FILE, pipe a document in, or give '-' to type one"
+        )
+    try:
+        is_folder = stat.S_ISDIR(os.fstat(sys.stdin.fileno()).st_mode)
+    except (OSError, ValueError):
+        is_folder = False  # No descriptor, so no folder.
+    if is_folder:
+        raise CastoreError("can't read stdin: Is a directory", hint="name a FILE")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def placed_in(file: str | None) -> Iterator[None]:
+    """An error with a place inside the input says which input that is: `at folded.json: $.rows (byte 47)`."""
+    try:
+        yield
+    except CastoreError as error:
+        if error.place is not None:
+            error.place = f"{source_name(file) or 'stdin'}: {error.place}"
+        raise
+
+
+def source_name(file: str | None) -> str | None:
+    """The name a root remembers its source by: the path as it was typed, tidied; None for stdin."""
+    return None if file is None or file == STANDARD else os.path.normpath(file)
+
+
+def unreadable(file: str, error: OSError | ValueError) -> CastoreError:
+    reason = reason_of(error) if isinstance(error, OSError) else str(error)
+    return CastoreError(f"can't read '{file}': {reason}", path=file)

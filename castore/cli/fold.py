@@ -1,0 +1,240 @@
+"""fold, unfold, verify: documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from castore.cli import output
+from castore.cli.files import open_source, open_target, placed_in, source_name
+from castore.cli.locate import find_store
+from castore.cli.output import Record, Size, plural, size_text
+from castore.cli.parameters import (
+    File,
+    Json,
+    KeepFor,
+    Name,
+    Out,
+    Scope,
+    StoreFolder,
+    parse_count,
+    parse_keep_for,
+    parse_share,
+)
+from castore.config import FoldDefaults
+
+if TYPE_CHECKING:
+    from castore.api import FoldPolicy, FoldReport
+    from castore.store import StoreHandle
+
+__all__ = ["fold", "unfold", "verify"]
+
+_FINDINGS = 3
+
+
+def fold(
+    file: File = None,
+    out: Out = None,
+    bytes_over: Annotated[
+        str | None,
+        typer.Option("--bytes-over", metavar="N", help="Fold values longer than N bytes (default: 1024)."),
+    ] = None,
+    items_over: Annotated[
+        str | None,
+        typer.Option("--items-over", metavar="N", help="Fold arrays of more than N items (default: 8)."),
+    ] = None,
+    min_saving: Annotated[
+        str | None,
+        typer.Option(
+            "--min-saving",
+            metavar="SHARE",
+            help="Fold only what a reference shortens by this share (default: 0.75).",
+        ),
+    ] = None,
+    grow: Annotated[
+        bool, typer.Option("--grow", help="Fold even where the reference is the longer one.")
+    ] = False,
+    fold_pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fold", metavar="PATTERN", help="Fold what matches, as in '$.rows'; may be given again."
+        ),
+    ] = None,
+    keep_pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="PATTERN",
+            help="Leave what matches, as in '$.messages[*].content'; may be given again.",
+        ),
+    ] = None,
+    objects: Annotated[bool, typer.Option("--objects", help="Fold large JSON objects too.")] = False,
+    preview: Annotated[
+        str | None,
+        typer.Option(
+            "--preview", metavar="edges|none", help="Show the first and last items or lines (default: edges)."
+        ),
+    ] = None,
+    keep_for: KeepFor = None,
+    name: Name = None,
+    scope: Scope = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would fold, biggest first; store and write nothing.")
+    ] = False,
+    stats: Annotated[bool, typer.Option("--stats", help="Sum it up in one line on stderr.")] = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """OUT or stdout holds the folded document, and everything it names is durable in the store."""
+    from castore import api
+
+    handle = find_store(store)
+    policy = _policy(
+        handle,
+        bytes_over=parse_count("--bytes-over", bytes_over),
+        items_over=parse_count("--items-over", items_over),
+        min_saving=parse_share("--min-saving", min_saving),
+        preview=preview,
+        grow=grow,
+        objects=objects,
+        fold=tuple(fold_pattern or ()),
+        keep=tuple(keep_pattern or ()),
+    )
+    if dry_run:
+        with open_source(file) as source, placed_in(file):
+            report = api.plan_stream(source, policy)
+        output.table(_spans(report), as_json)
+        _sum_up(report, "would fold")
+        return
+    keep_seconds = parse_keep_for(keep_for)
+    with (
+        output.working("folding"),
+        open_source(file) as source,
+        open_target(out, sync=True) as target,
+        placed_in(file),
+    ):
+        report = api.fold_stream(
+            source,
+            target,
+            handle,
+            policy,
+            source_name=source_name(file),
+            name=name,
+            scope=scope,
+            keep_seconds=keep_seconds,
+        )
+    if stats or as_json or output.is_attended():
+        _sum_up(report, "folded")
+
+
+def unfold(
+    file: File = None,
+    out: Out = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="DIGEST|PATTERN",
+            help="Expand only this and leave the rest; may be given again.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """OUT or stdout holds the document that was folded, byte for byte; or nothing was written."""
+    from castore import api
+
+    handle = find_store(store)
+    with (
+        output.working("unfolding"),
+        open_source(file) as source,
+        open_target(out, sync=False) as target,
+        placed_in(file),
+    ):
+        api.unfold_stream(source, target, handle, only=tuple(only or ()))
+
+
+def verify(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...", help="Check the references in these files; none: the whole store."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Check presence and sizes only, not every byte.")
+    ] = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> int:
+    """stdout holds the findings, one a line; 0 if there is none, 3 if there is one. Nothing is written."""
+    from castore import api
+
+    handle = find_store(store)
+    found = 0
+    with output.working("verifying"):
+        findings = (
+            api.verify_files(files, handle, quick=quick) if files else api.verify_store(handle, quick=quick)
+        )
+        for finding in findings:
+            found += 1
+            facts = {
+                "name": str(finding.name),
+                "digest": finding.digest,
+                "place": finding.place,
+                "words": finding.words,
+            }
+            output.table([Record((str(finding),), facts)], as_json)
+    if found or as_json or output.is_attended():
+        where = plural(len(files), "file") if files else "the store"
+        output.summary(
+            f"{plural(found, 'finding') if found else 'no findings'} in {where}",
+            findings=found,
+            files=len(files or ()),
+        )
+    return _FINDINGS if found else 0
+
+
+def _policy(handle: StoreHandle, **options: Any) -> FoldPolicy:
+    """The options given; for those that were not (None), the store's settings if there is a store."""
+    from castore.api import FoldPolicy
+
+    defaults = handle.get().config.fold if handle.exists else FoldDefaults()
+    return FoldPolicy(
+        **{key: getattr(defaults, key) if value is None else value for key, value in options.items()}
+    )
+
+
+def _spans(report: FoldReport) -> Iterator[Record]:
+    """A record a span that would fold, in the report's order: biggest first."""
+    for span in report.spans:
+        yield Record(
+            (span.path, str(span.kind), Size(span.literal_bytes), Size(span.reference_bytes), span.digest),
+            {
+                "path": span.path,
+                "offset": span.offset,
+                "kind": str(span.kind),
+                "literal_bytes": span.literal_bytes,
+                "reference_bytes": span.reference_bytes,
+                "digest": span.digest,
+                "items": span.items,
+                "lines": span.lines,
+            },
+        )
+
+
+def _sum_up(report: FoldReport, verb: str) -> None:
+    objects = plural(report.object_count, "object")
+    already = f", {report.existing_count:,} already stored" if report.existing_count else ""
+    output.summary(
+        f"{verb} {report.folded_count:,} of {plural(report.long_count, 'long value')}: "
+        f"{size_text(report.source.size)} -> {size_text(report.document.size)} ({objects}{already})",
+        source={"digest": report.source.digest, "size": report.source.size},
+        document={"digest": report.document.digest, "size": report.document.size},
+        long_values=report.long_count,
+        folded=report.folded_count,
+        objects=report.object_count,
+        already_stored=report.existing_count,
+    )
