@@ -61,6 +61,9 @@ __all__ = [
     "ValueNotFoldable",
 ]
 
+_SHOWN = len("sha256:") + 16
+"""Characters of a digest that a message shows; its field `digest` is whole."""
+
 FieldValue = str | int | float | bool | None | list[str]
 
 
@@ -123,7 +126,7 @@ class ObjectMissing(NotFound):
     default_hint = "'ctx verify' lists all damage; --store or CTX_STORE names another store"
 
     def __init__(self, digest: str, *, hint: str | None = None) -> None:
-        super().__init__(f"object '{digest}' is missing", hint=hint, digest=digest)
+        super().__init__(f"object '{digest[:_SHOWN]}' is missing", hint=hint, digest=digest)
 
 
 class NameMissing(NotFound):
@@ -153,7 +156,7 @@ class ObjectDamaged(Damaged):
 
     def __init__(self, digest: str, reason: str, *, hint: str | None = None) -> None:
         super().__init__(
-            f"object '{digest}' is damaged: {reason}", hint=hint, digest=digest, reason=reason
+            f"object '{digest[:_SHOWN]}' is damaged: {reason}", hint=hint, digest=digest, reason=reason
         )
 
 

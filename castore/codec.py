@@ -1,0 +1,214 @@
+"""Object bytes <-> zstd frames: the only user of zstandard.
+
+An object shorter than FRAME_BYTES is one zstd frame that declares its content's size. A longer one is
+a frame for every FRAME_BYTES of it (the last may be shorter), then the seek table of the zstd seekable
+format in a skippable frame, so that frames compress in parallel and a range reads only its frames.
+In both cases `zstd -dc FILE` prints the object.
+
+Law: a file decodes if and only if it has exactly that shape: no checksums, no dictionary, no window or
+content larger than FRAME_BYTES, nothing after the end. All of it is checked before a frame is
+decompressed, because zstandard trusts what a frame declares (13 bytes can ask for 50 GB, and bytes after
+the frame pass). Whatever is wrong is ObjectDamaged with the reason; that the bytes are the *right* ones
+is checked above, by their digest.
+
+Memory: two frames (2 MiB) whatever the object's length, but for `decode`, which is for one frame.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import zstandard
+
+from castore.config import FRAME_BYTES, OBJECT_BYTES_MAX
+from castore.digest import Bytes, Digest
+from castore.errors import CastoreError, LimitExceeded, ObjectDamaged
+
+__all__ = [
+    "SINGLE_STORED_MAX",
+    "FrameTable",
+    "declared_size",
+    "decode",
+    "decode_at",
+    "encode",
+    "encode_pieces",
+    "read_table",
+]
+
+SINGLE_STORED_MAX = FRAME_BYTES + (FRAME_BYTES >> 8) + 128
+"""Longest file of one frame: what zstd makes of FRAME_BYTES bytes that do not compress."""
+
+_EMPTY = bytes.fromhex("28b52ffd2000010000")
+"""The one file of an object of no bytes. zstandard returns early on it and would accept any junk behind it."""
+
+_HEADER_BYTES_MAX = 18
+_SKIPPABLE = struct.Struct("<II")
+_SKIPPABLE_MAGIC = 0x184D2A5E
+_ENTRY = struct.Struct("<II")
+_FOOTER = struct.Struct("<IBI")
+_FOOTER_MAGIC = 0x8F92EAB1
+_ENTRIES_MAX = OBJECT_BYTES_MAX // FRAME_BYTES
+
+_contexts = threading.local()
+"""One compressor a level and one decompressor for each thread: making one costs as much as a small object."""
+
+
+class FrameTable(NamedTuple):
+    """The frames of a file: their bytes as stored, and decoded. `size`: bytes of the whole object."""
+
+    stored: list[int]
+    decoded: list[int]
+    size: int
+
+
+def encode(data: Bytes, level: int) -> list[bytes]:
+    """The pieces of the file of an object, in order; each frame was decoded again and compared."""
+    if len(data) < FRAME_BYTES:
+        return [_frame(data, level)]
+    return list(encode_pieces(_cut(data), level))
+
+
+def encode_pieces(frames: Iterable[Bytes], level: int) -> Iterator[bytes]:
+    """The pieces of the file of the object that `frames` make: each FRAME_BYTES long, but for the last.
+
+    At most one frame is held. `frames` may be empty: the object of no bytes.
+    """
+    entries: list[tuple[int, int]] = []
+    last = FRAME_BYTES
+    for data in frames:
+        if last != FRAME_BYTES or not 0 < len(data) <= FRAME_BYTES:
+            raise AssertionError("a frame that is not the last must hold FRAME_BYTES")
+        last = len(data)
+        if len(entries) == _ENTRIES_MAX:
+            raise LimitExceeded(f"the object has over {OBJECT_BYTES_MAX} bytes", limit="OBJECT_BYTES_MAX")
+        frame = _frame(data, level)
+        entries.append((len(frame), last))
+        yield frame
+    if not entries:
+        yield _EMPTY
+    elif entries[0][1] == FRAME_BYTES:
+        yield _seek_table(entries)
+
+
+def decode(digest: Digest, file: bytes) -> bytes:
+    """The bytes in `file`, which must be one frame and nothing else, of fewer than FRAME_BYTES bytes."""
+    size = _declared(digest, file)
+    if size == FRAME_BYTES:
+        raise ObjectDamaged(str(digest), "its seek table is cut off")
+    return _decode_frame(digest, file, size)
+
+
+def declared_size(digest: Digest, head: bytes) -> int:
+    """Bytes that the frame beginning with `head` (18 bytes, or the whole file) declares."""
+    return _declared(digest, head)
+
+
+def read_table(digest: Digest, stored_bytes: int, read: Callable[[int, int], bytes]) -> FrameTable:
+    """The frames of a file of `stored_bytes`, of which `read(offset, length)` gives pieces.
+
+    What the table says of the frames' lengths adds up to the file's; that each frame declares what the
+    table says is checked by `decode_at` when it is decoded.
+    """
+    size = _declared(digest, read(0, min(stored_bytes, _HEADER_BYTES_MAX)))
+    if size < FRAME_BYTES:
+        if stored_bytes > SINGLE_STORED_MAX:
+            raise ObjectDamaged(str(digest), "its file is longer than its frame can be")
+        return FrameTable([stored_bytes], [size], size)
+    if stored_bytes < _SKIPPABLE.size + _FOOTER.size:
+        raise ObjectDamaged(str(digest), "its seek table is cut off")
+    count, descriptor, magic = _FOOTER.unpack(read(stored_bytes - _FOOTER.size, _FOOTER.size))
+    table_bytes = _SKIPPABLE.size + count * _ENTRY.size + _FOOTER.size
+    if (
+        magic != _FOOTER_MAGIC
+        or descriptor != 0
+        or not 1 <= count <= _ENTRIES_MAX
+        or table_bytes > stored_bytes
+    ):
+        raise ObjectDamaged(str(digest), "its seek table is not readable")
+    table = read(stored_bytes - table_bytes, table_bytes)
+    if _SKIPPABLE.unpack_from(table) != (_SKIPPABLE_MAGIC, table_bytes - _SKIPPABLE.size):
+        raise ObjectDamaged(str(digest), "its seek table is not readable")
+    entries = list(_ENTRY.iter_unpack(table[_SKIPPABLE.size : -_FOOTER.size]))
+    stored = [entry[0] for entry in entries]
+    decoded = [entry[1] for entry in entries]
+    whole = decoded[0] == FRAME_BYTES and all(each == FRAME_BYTES for each in decoded[:-1])
+    if not whole or not 0 < decoded[-1] <= FRAME_BYTES or sum(stored) + table_bytes != stored_bytes:
+        raise ObjectDamaged(str(digest), "its seek table does not fit its frames")
+    if max(stored) > SINGLE_STORED_MAX:
+        raise ObjectDamaged(str(digest), "its seek table does not fit its frames")
+    return FrameTable(stored, decoded, sum(decoded))
+
+
+def decode_at(digest: Digest, frame: bytes, size: int) -> bytes:
+    """The bytes in one frame of a file, which must be `size` by its own header too."""
+    if _declared(digest, frame) != size:
+        raise ObjectDamaged(str(digest), "a frame does not have the size that the seek table says")
+    return _decode_frame(digest, frame, size)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _cut(data: Bytes) -> Iterator[Bytes]:
+    view = memoryview(data)
+    for start in range(0, len(view), FRAME_BYTES):
+        yield view[start : start + FRAME_BYTES]
+
+
+def _frame(data: Bytes, level: int) -> bytes:
+    if not data:
+        return _EMPTY
+    compressors: dict[object, Any] = _contexts.__dict__  # type: ignore[assignment]
+    compressor = compressors.get(level)
+    if compressor is None:
+        compressor = compressors[level] = zstandard.ZstdCompressor(level=level)
+    frame: bytes = compressor.compress(data)
+    if _decompressor().decompress(frame, allow_extra_data=False) != data:
+        raise CastoreError(
+            "zstandard made a frame that does not decode to what was put in", hint="check the memory"
+        )
+    return frame
+
+
+def _seek_table(entries: list[tuple[int, int]]) -> bytes:
+    body = b"".join(_ENTRY.pack(*entry) for entry in entries) + _FOOTER.pack(len(entries), 0, _FOOTER_MAGIC)
+    return _SKIPPABLE.pack(_SKIPPABLE_MAGIC, len(body)) + body
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    contexts: dict[object, Any] = _contexts.__dict__  # type: ignore[assignment]
+    found: zstandard.ZstdDecompressor | None = contexts.get("decompressor")
+    if found is None:
+        found = contexts["decompressor"] = zstandard.ZstdDecompressor()
+    return found
+
+
+def _declared(digest: Digest, head: bytes) -> int:
+    try:
+        parameters = zstandard.get_frame_parameters(head)
+    except zstandard.ZstdError as error:
+        raise ObjectDamaged(str(digest), "its file does not begin with a zstd frame") from error
+    size = parameters.content_size
+    if size > FRAME_BYTES:
+        told = "no size" if size >= zstandard.CONTENTSIZE_ERROR else f"{size} bytes"
+        raise ObjectDamaged(str(digest), f"a frame declares {told}")
+    if parameters.window_size > FRAME_BYTES or parameters.dict_id or parameters.has_checksum:
+        raise ObjectDamaged(str(digest), "a frame's header is not one that we write")
+    return int(size)
+
+
+def _decode_frame(digest: Digest, frame: bytes, size: int) -> bytes:
+    if size == 0:
+        if frame != _EMPTY:
+            raise ObjectDamaged(str(digest), "its file has bytes where an empty object has none")
+        return b""
+    try:
+        data: bytes = _decompressor().decompress(frame, allow_extra_data=False)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise ObjectDamaged(str(digest), f"a frame does not decode ({error})") from error
+    if len(data) != size:
+        raise ObjectDamaged(str(digest), f"a frame holds {len(data)} bytes and declares {size}")
+    return data

@@ -1,0 +1,314 @@
+"""Publish bytes so that a crash or a power loss leaves all of them or nothing.
+
+Laws of this file, the only one that syncs, renames or links:
+
+- A name that `rename` or `publish` gave to bytes never shows a part of them: the bytes were written
+  beside it under another name and synced first.
+- Bytes and their name are on the disk once data sync, rename and folder sync have returned, in that
+  order. Each step has its own function, so that a transaction may put its decision between them.
+- A failed sync is an error and is never tried again: the kernel has dropped the pages, and a second
+  sync would report success for bytes that are gone. The caller writes them again, or gives up.
+
+A crash between the steps leaves a file in a staging folder, or a published file that nothing names.
+
+Every system call goes through `calls`, so that a test can fail, skip or count each of them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedRandom
+from typing import Any, BinaryIO
+
+from castore.config import SYNC_FILES_MAX
+from castore.errors import CastoreError
+
+__all__ = [
+    "Calls",
+    "calls",
+    "make_folder",
+    "move",
+    "publish",
+    "publish_new",
+    "remove",
+    "rename",
+    "replacing",
+    "sync_files",
+    "sync_folders",
+    "write_new",
+]
+
+_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_SPOOL_COPY_BYTES = 1 << 20
+
+
+class Calls:
+    """The system calls that durability rests on. Tests replace `calls.NAME` by a script of faults."""
+
+    open = staticmethod(os.open)
+    write = staticmethod(os.write)
+    close = staticmethod(os.close)
+    rename = staticmethod(os.rename)
+    link = staticmethod(os.link)
+    unlink = staticmethod(os.unlink)
+    mkdir = staticmethod(os.mkdir)
+
+    def __init__(self) -> None:
+        self._libc: Any = None
+
+    def fsync(self, descriptor: int) -> None:
+        """Data and metadata of one file or folder are on the disk, not only in its cache."""
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(descriptor)
+
+    def syncfs(self, descriptor: int) -> bool:
+        """Everything written to the file system of `descriptor` is on the disk; False if there is no such call."""
+        if sys.platform != "linux":
+            return False
+        if self._libc is None:
+            import ctypes
+
+            self._libc = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(self._libc, "syncfs"):
+            return False
+        if self._libc.syncfs(descriptor) != 0:
+            import ctypes
+
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        return True
+
+
+calls = Calls()
+
+
+def write_new(path: str, pieces: Iterable[bytes | bytearray | memoryview], mode: int) -> int:
+    """A new file at `path` holds `pieces`, unsynced; returns its bytes. On an error there is no file.
+
+    Raises FileExistsError if there is one already; CastoreError when the disk is full or failing.
+    """
+    descriptor = calls.open(path, _NEW_FILE, mode)
+    length = 0
+    try:
+        for piece in pieces:
+            length += len(piece)
+            written = calls.write(descriptor, piece)
+            while written < len(piece):
+                piece = memoryview(piece)[written:]
+                written = calls.write(descriptor, piece)
+    except BaseException as error:
+        calls.close(descriptor)
+        _remove_quietly(path)
+        if isinstance(error, OSError):
+            raise _failed("write", path, error) from error
+        raise
+    calls.close(descriptor)
+    return length
+
+
+def sync_files(paths: list[str], near: str) -> None:
+    """The bytes of every file of `paths` are on the disk. They share the file system of the folder `near`.
+
+    Up to SYNC_FILES_MAX are synced one by one; above it the file system is synced once, where the
+    platform can do that.
+    """
+    if len(paths) > SYNC_FILES_MAX and _sync_file_system(near):
+        return
+    for path in paths:
+        _sync(path, os.O_RDONLY)
+
+
+def sync_folders(paths: Iterable[str], near: str) -> None:
+    """The names in every folder of `paths` are on the disk, removed ones too."""
+    folders = list(paths)
+    if len(folders) > SYNC_FILES_MAX and _sync_file_system(near):
+        return
+    for path in folders:
+        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def rename(source: str, target: str) -> None:
+    """`target` names what `source` named, which is gone; a file that was there is replaced at once.
+
+    On the disk after the sync of both folders; before it a power loss may show either.
+    """
+    try:
+        calls.rename(source, target)
+    except OSError as error:
+        raise _failed("rename into place", target, error) from error
+
+
+def move(source: str, target: str) -> None:
+    """As `rename`, and on the disk: the folders of both are synced."""
+    rename(source, target)
+    _sync(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+    if os.path.dirname(source) != os.path.dirname(target):
+        _sync(os.path.dirname(source), os.O_RDONLY | os.O_DIRECTORY)
+
+
+def publish(path: str, data: bytes, *, staged: str, mode: int) -> None:
+    """`path` holds `data`, on the disk, in place of what was there. A crash leaves the old or the new.
+
+    staged: the path of a file that does not exist, in the same file system.
+    """
+    write_new(staged, [data], mode)
+    try:
+        _sync(staged, os.O_RDONLY)
+        rename(staged, path)
+    except BaseException:
+        _remove_quietly(staged)
+        raise
+    _sync(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+
+
+def publish_new(staged: str, target: str) -> bool:
+    """`target` names the file `staged` too, unless a file was there: then False. Not synced."""
+    try:
+        calls.link(staged, target)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise _failed("link into place", target, error) from error
+    return True
+
+
+def remove(path: str) -> bool:
+    """No file has this name; False if there was none. On the disk after the sync of its folder."""
+    try:
+        calls.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _failed("remove", path, error) from error
+    return True
+
+
+def make_folder(path: str, mode: int, *, sync: bool = True) -> bool:
+    """There is a folder at `path`, and its own name is on the disk; True if this call made it."""
+    try:
+        calls.mkdir(path, mode & 0o777)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise _failed("make the folder", path, error) from error
+    if mode & 0o7070:
+        os.chmod(path, mode)
+    if sync:
+        _sync(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+    return True
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
+    """After the block, the file holds what was written in it, all at once, with the mode it had.
+
+    A symbolic link stays one: the file it leads to is replaced. On an exception nothing is changed.
+    A device or a pipe can't be replaced: what was written is spooled, and copied there at the end.
+    A crash leaves the old file or the new one; with `sync`, the new one once this has returned.
+    """
+    target = os.path.realpath(path)
+    mode = _mode_of(target)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise CastoreError(f"'{os.fspath(path)}' is a folder", file=os.fspath(path))
+    if mode is not None and not stat.S_ISREG(mode):
+        with _spooled() as spool:
+            yield spool
+            spool.seek(0)
+            _copy_to(os.fspath(path), spool)
+        return
+    temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        descriptor = calls.open(
+            temporary, _NEW_FILE & ~os.O_WRONLY | os.O_RDWR, 0o666 if mode is None else 0o600
+        )
+    except OSError as error:
+        raise _failed("write", os.fspath(path), error) from error
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            if mode is not None:
+                os.chmod(file.fileno(), stat.S_IMODE(mode))
+            if sync:
+                calls.fsync(file.fileno())
+        calls.rename(temporary, target)
+    except BaseException as error:
+        _remove_quietly(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            raise _failed("write", os.fspath(path), error) from error
+        raise
+    if sync:
+        _sync(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _sync(path: str, flags: int) -> None:
+    try:
+        descriptor = calls.open(path, flags | os.O_CLOEXEC)
+        try:
+            calls.fsync(descriptor)
+        finally:
+            calls.close(descriptor)
+    except OSError as error:
+        raise _failed("sync", path, error) from error
+
+
+def _sync_file_system(near: str) -> bool:
+    try:
+        descriptor = calls.open(near, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return calls.syncfs(descriptor)
+        finally:
+            calls.close(descriptor)
+    except OSError as error:
+        raise _failed("sync the file system of", near, error) from error
+
+
+def _failed(act: str, path: str, error: OSError) -> CastoreError:
+    return CastoreError(f"can't {act} '{path}': {error.strerror or error}", file=path, errno=error.errno)
+
+
+def _remove_quietly(path: str) -> None:
+    """Best effort: what stays behind is swept with the staged files, and the first error is the one to tell."""
+    try:
+        calls.unlink(path)
+    except OSError:
+        return
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _failed("write", path, error) from error
+
+
+def _spooled() -> BufferedRandom:
+    import tempfile
+
+    return tempfile.TemporaryFile("w+b", buffering=_SPOOL_COPY_BYTES)  # type: ignore[return-value]
+
+
+def _copy_to(path: str, spool: BinaryIO) -> None:
+    try:
+        with open(path, "wb", buffering=0) as device:
+            while piece := spool.read(_SPOOL_COPY_BYTES):
+                view = memoryview(piece)
+                while view:
+                    view = view[device.write(view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _failed("write", path, error) from error

@@ -1,0 +1,129 @@
+"""The store's folder itself: made whole or not at all, recognised, and its settings read.
+
+Law: a folder that has a `format` file is a whole store. It is made under another name beside its place,
+synced and renamed, so that of several processes that make the same one exactly one does, and a crash
+leaves a folder with another name or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from castore import durable
+from castore.config import CONFIG_TEMPLATE, Config, parse_config
+from castore.errors import CastoreError, StoreExists, StoreMissing, UnknownStoreFormat
+from castore.layout import FORMAT_VERSION, GITATTRIBUTES_TRACKED, GITIGNORE_PRIVATE, GITIGNORE_TRACKED, Layout
+from castore.objects.loose import Modes
+
+__all__ = ["create_folder", "is_store", "read_config", "read_format", "shared_modes"]
+
+_FORMAT_BYTES_MAX = 200
+
+
+def is_store(layout: Layout) -> bool:
+    return os.path.isfile(layout.format)
+
+
+def read_format(layout: Layout) -> None:
+    """The store is there and of the version that this program writes. Raises StoreMissing, UnknownStoreFormat."""
+    try:
+        with open(layout.format, "rb") as file:
+            line = file.read(_FORMAT_BYTES_MAX)
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreMissing(f"no store in '{layout.folder}'", folder=layout.folder) from None
+    except OSError as error:
+        raise CastoreError(f"can't read '{layout.format}': {error.strerror}", file=layout.format) from error
+    if line.rstrip() != FORMAT_VERSION.encode():
+        shown = line.decode("utf-8", "replace").split("\n")[0][:40]
+        raise UnknownStoreFormat(f"the store in '{layout.folder}' has the unknown format '{shown}'")
+
+
+def read_config(layout: Layout) -> Config:
+    """The settings in config.toml; the defaults if there is none. Raises InvalidConfig."""
+    try:
+        with open(layout.config, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return Config()
+    except OSError as error:
+        raise CastoreError(f"can't read '{layout.config}': {error.strerror}", file=layout.config) from error
+    # Most stores have the file as it was written, all comments: then no parser is loaded.
+    if data == CONFIG_TEMPLATE.encode():
+        return Config()
+    from castore.errors import InvalidConfig
+
+    try:
+        return parse_config(data.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidConfig("config.toml is not UTF-8") from error
+
+
+def shared_modes(layout: Layout) -> Modes:
+    """As the store was made: a group shares it if it may write in objects/, and the group is inherited."""
+    try:
+        mode = os.stat(layout.objects).st_mode
+    except OSError:
+        # A clone of a store that held nothing has no objects/ yet; it is private.
+        return Modes(is_shared=False)
+    return Modes(is_shared=bool(mode & stat.S_IWGRP and mode & stat.S_ISGID))
+
+
+def create_folder(layout: Layout, *, is_shared: bool, is_tracked: bool) -> None:
+    """An empty store is in the folder, on the disk. Raises StoreExists, also where something else is."""
+    if is_store(layout):
+        raise StoreExists(f"a store is already in '{layout.folder}'", folder=layout.folder)
+    if os.path.lexists(layout.folder) and not _is_empty_folder(layout.folder):
+        raise StoreExists(f"'{layout.folder}' exists and is not a store", folder=layout.folder)
+    _make_parents(os.path.dirname(layout.folder))
+    new = Layout(f"{layout.folder}.new-{os.urandom(6).hex()}")
+    modes = Modes(is_shared=is_shared)
+    try:
+        _fill(new, modes, is_tracked=is_tracked)
+        try:
+            durable.move(new.folder, layout.folder)
+        except CastoreError as error:
+            if os.path.lexists(layout.folder):
+                raise StoreExists(f"a store is already in '{layout.folder}'", folder=layout.folder) from error
+            raise
+    except BaseException:
+        _discard(new)
+        raise
+
+
+def _fill(new: Layout, modes: Modes, *, is_tracked: bool) -> None:
+    durable.make_folder(new.folder, modes.folder, sync=False)
+    for folder in (new.objects, new.roots, new.tmp):
+        durable.make_folder(folder, modes.folder, sync=False)
+    editable = 0o660 if modes.is_shared else 0o600
+    files = {
+        new.format: FORMAT_VERSION + "\n",
+        new.config: CONFIG_TEMPLATE,
+        new.gitignore: GITIGNORE_TRACKED if is_tracked else GITIGNORE_PRIVATE,
+    }
+    if is_tracked:
+        files[new.gitattributes] = GITATTRIBUTES_TRACKED
+    for path, text in files.items():
+        durable.write_new(path, [text.encode()], editable)
+        os.chmod(path, editable)
+    durable.sync_files(list(files), new.folder)
+    durable.sync_folders([new.folder], new.folder)
+
+
+def _is_empty_folder(path: str) -> bool:
+    try:
+        return not os.listdir(path)
+    except OSError:
+        return False
+
+
+def _make_parents(path: str) -> None:
+    if path and not os.path.isdir(path):
+        _make_parents(os.path.dirname(path))
+        durable.make_folder(path, 0o777)
+
+
+def _discard(new: Layout) -> None:
+    import shutil
+
+    shutil.rmtree(new.folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""The index: facts derived from objects/ and roots/, in SQLite. Deleting it loses nothing."""

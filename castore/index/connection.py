@@ -1,0 +1,257 @@
+"""Connections to the index, and the write transaction that is the lock between put and sweep.
+
+Laws:
+- `writing` runs alone: no other writer or sweep of this store is inside it at the same time. What it
+  wrote is on the disk when the block has ended (WAL, synchronous FULL), or nothing of it is.
+- An index that is absent, damaged or of another schema is made anew by the next write; one of a newer
+  schema is refused. The file is only ever replaced while no writer is inside `writing`: writers hold a
+  shared lock on the folder `objects/`, and the replacer an exclusive one. (A lock on the index itself
+  would be lost with the file.)
+- `reading` takes no lock, waits for nobody, and is None where there is no index that can be trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
+
+from castore import durable
+from castore.config import LOCK_TIMEOUT_SECONDS
+from castore.errors import CastoreError, IndexDamaged, StoreLocked, UnknownStoreFormat
+from castore.index.schema import APPLICATION_ID, FINGERPRINT, SCHEMA, SCHEMA_VERSION
+from castore.layout import Layout
+
+__all__ = ["IndexFile"]
+
+_LOCK_POLL_SECONDS = 0.005
+
+
+class IndexFile:
+    """The index of one store folder. Not for several threads at once."""
+
+    def __init__(self, layout: Layout, *, mode: int, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> None:
+        self._layout = layout
+        self._mode = mode
+        self._timeout_seconds = timeout_seconds
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._inode = 0
+        self.notes: list[str] = []
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, alone. Raises StoreLocked, IndexDamaged, UnknownStoreFormat.
+
+        If the block raises, the index is as it was.
+        """
+        deadline = time.monotonic() + self._timeout_seconds
+        lock = self._lock(exclusive=False, deadline=deadline)
+        try:
+            while (connection := self._begin()) is None:
+                self._unlock(lock)
+                lock = self._lock(exclusive=True, deadline=deadline)
+                self._make_anew()
+                self._unlock(lock)
+                lock = self._lock(exclusive=False, deadline=deadline)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException as error:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise self._failed(error) from error
+                raise
+        finally:
+            self._unlock(lock)
+
+    def reading(self) -> sqlite3.Connection | None:
+        """A connection for reading, or None if the index is absent, incomplete, damaged or not ours."""
+        if self._writer is not None:
+            return self._writer
+        if self._reader is None:
+            self._reader = self._open_reader()
+        return self._reader
+
+    def unreadable(self) -> None:
+        """The index turned out to be damaged while it was read: read without it from now on."""
+        self.close()
+
+    def close(self) -> None:
+        for connection in (self._writer, self._reader):
+            if connection is not None:
+                connection.close()
+        self._writer = self._reader = None
+
+    # --- Helpers ---
+
+    def _begin(self) -> sqlite3.Connection | None:
+        """A connection inside its transaction, to the file that has the index's name; None: make it anew."""
+        while True:
+            connection = self._writer
+            try:
+                if connection is None:
+                    connection = self._open_writer()
+                    if connection is None:
+                        return None
+                connection.execute("BEGIN IMMEDIATE")
+                if self._is_current(connection):
+                    return connection
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError as error:
+                if _is_busy(error):
+                    raise StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s") from error
+                raise self._failed(error) from error
+            except sqlite3.DatabaseError:
+                # Not a database, or a broken one. It holds nothing that can't be derived.
+                self.close()
+                return None
+            self.close()
+
+    def _open_writer(self) -> sqlite3.Connection | None:
+        try:
+            self._inode = os.stat(self._layout.index).st_ino
+        except FileNotFoundError:
+            return None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._writer = connection = sqlite3.connect(
+            _uri(self._layout.index, "mode=rw"),
+            uri=True,
+            timeout=self._timeout_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+        )
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            self.close()
+            raise UnknownStoreFormat(f"the index '{self._layout.index}' was written by a newer castore")
+        connection.execute("PRAGMA synchronous=FULL")
+        if not _is_ours(connection, version):
+            self.close()
+            return None
+        return connection
+
+    def _is_current(self, connection: sqlite3.Connection) -> bool:
+        """Checked inside the transaction: a file that was replaced meanwhile locks nobody out."""
+        try:
+            return os.stat(self._layout.index).st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def _make_anew(self) -> None:
+        """There is an empty index of our schema. Called under the exclusive lock."""
+        path = self._layout.index
+        try:
+            if self._open_writer() is not None:
+                return
+        except sqlite3.DatabaseError:
+            self.close()
+        if os.path.lexists(path):
+            self.notes.append("the index was not usable and is built anew")
+        for name in (path, path + "-wal", path + "-shm", path + "-journal"):
+            if os.path.lexists(name):
+                durable.remove(name)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, self._mode))
+        os.chmod(path, self._mode)
+        try:
+            connection = sqlite3.connect(path, isolation_level=None, timeout=self._timeout_seconds)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("BEGIN")
+                for statement in SCHEMA:
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO facts VALUES ('fingerprint', ?), ('complete', 0)", (FINGERPRINT,)
+                )
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def _open_reader(self) -> sqlite3.Connection | None:
+        path = self._layout.index
+        if not os.path.isfile(path):
+            return None
+        options = "mode=ro"
+        if not os.access(self._layout.folder, os.W_OK):
+            # An ordinary read-only open of a WAL database must write beside it. Without a WAL it can't change.
+            if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
+                return None
+            options += "&immutable=1"
+        connection = None
+        try:
+            connection = sqlite3.connect(
+                _uri(path, options), uri=True, timeout=1.0, isolation_level=None, check_same_thread=False
+            )
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if _is_ours(connection, version) and _is_complete(connection):
+                return connection
+        except sqlite3.Error:
+            # Derived facts that can't be read are as good as none: the files are read instead.
+            pass
+        if connection is not None:
+            connection.close()
+        return None
+
+    def _lock(self, *, exclusive: bool, deadline: float) -> int:
+        """An open descriptor of objects/ that holds the lock. Raises StoreLocked after the deadline."""
+        import fcntl
+
+        try:
+            descriptor = os.open(self._layout.objects, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise CastoreError(f"can't open '{self._layout.objects}': {error.strerror}") from error
+        how = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
+        while True:
+            try:
+                fcntl.flock(descriptor, how)
+                return descriptor
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    os.close(descriptor)
+                    raise StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s") from None
+                time.sleep(_LOCK_POLL_SECONDS)
+
+    @staticmethod
+    def _unlock(lock: int) -> None:
+        os.close(lock)
+
+    def _failed(self, error: sqlite3.Error) -> CastoreError:
+        if _is_busy(error):
+            return StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s")
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return IndexDamaged(f"the index '{self._layout.index}' is damaged: {error}")
+        return CastoreError(f"can't write the index '{self._layout.index}': {error}")
+
+
+def _uri(path: str, options: str) -> str:
+    return f"file:{quote(path)}?{options}"
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _is_ours(connection: sqlite3.Connection, version: int) -> bool:
+    if version != SCHEMA_VERSION:
+        return False
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name='facts'").fetchone() is None:
+        return False
+    row = connection.execute("SELECT value FROM facts WHERE name='fingerprint'").fetchone()
+    return row is not None and row[0] == FINGERPRINT
+
+
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    row = connection.execute("SELECT value FROM facts WHERE name='complete'").fetchone()
+    return row is not None and row[0] == 1

@@ -1,0 +1,105 @@
+"""Rows about objects: one for each file that a transaction has published."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from castore.digest import Digest
+
+__all__ = [
+    "ObjectRow",
+    "Total",
+    "add",
+    "biggest",
+    "count",
+    "in_shard",
+    "named_in_shard",
+    "one",
+    "remove",
+    "total",
+    "unnamed",
+]
+
+
+class ObjectRow(NamedTuple):
+    """`size`, `stored_bytes` in bytes; `file_sha256` of the stored file."""
+
+    digest: bytes
+    size: int
+    stored_bytes: int
+    file_sha256: bytes
+
+
+class Total(NamedTuple):
+    objects: int
+    size: int
+    stored_bytes: int
+
+
+def add(connection: sqlite3.Connection, rows: Iterable[ObjectRow]) -> None:
+    """Each object has this row, in place of an earlier one."""
+    connection.executemany(
+        "INSERT INTO objects VALUES (?,?,?,?) ON CONFLICT(digest) DO UPDATE SET"
+        " size=excluded.size, stored_bytes=excluded.stored_bytes, file_sha256=excluded.file_sha256",
+        rows,
+    )
+
+
+def remove(connection: sqlite3.Connection, digests: Iterable[bytes]) -> None:
+    connection.executemany("DELETE FROM objects WHERE digest=?", ((each,) for each in digests))
+
+
+def one(connection: sqlite3.Connection, digest: Digest) -> ObjectRow | None:
+    row = connection.execute("SELECT * FROM objects WHERE digest=?", (digest.raw,)).fetchone()
+    return None if row is None else ObjectRow(*row)
+
+
+def in_shard(connection: sqlite3.Connection, shard: str) -> dict[bytes, ObjectRow]:
+    """The rows of the objects whose digest begins with these two hex digits."""
+    rows = connection.execute("SELECT * FROM objects WHERE digest>=? AND digest<=?", _bounds(shard))
+    return {row[0]: ObjectRow(*row) for row in rows}
+
+
+def named_in_shard(connection: sqlite3.Connection, shard: str) -> set[bytes]:
+    """The digests of this shard that a root names, whether they have a row or not."""
+    rows = connection.execute(
+        "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?", _bounds(shard)
+    )
+    return {row[0] for row in rows}
+
+
+def unnamed(connection: sqlite3.Connection, roots_gone: Iterable[int] = ()) -> Total:
+    """Objects with a row that no root names, once the roots with these numbers are gone."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS gone(root INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM gone")
+    connection.executemany("INSERT INTO gone VALUES (?)", ((each,) for each in roots_gone))
+    row = connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(size),0), COALESCE(SUM(stored_bytes),0) FROM objects WHERE NOT EXISTS"
+        " (SELECT 1 FROM root_objects WHERE root_objects.digest=objects.digest"
+        " AND root NOT IN (SELECT root FROM gone))"
+    ).fetchone()
+    return Total(*row)
+
+
+def count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT COUNT(*) FROM objects").fetchone()[0])
+
+
+def total(connection: sqlite3.Connection) -> Total:
+    row = connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(size),0), COALESCE(SUM(stored_bytes),0) FROM objects"
+    )
+    return Total(*row.fetchone())
+
+
+def biggest(connection: sqlite3.Connection, limit: int) -> list[ObjectRow]:
+    """The objects of most stored bytes first."""
+    rows = connection.execute("SELECT * FROM objects ORDER BY stored_bytes DESC, digest LIMIT ?", (limit,))
+    return [ObjectRow(*row) for row in rows]
+
+
+def _bounds(shard: str) -> tuple[bytes, bytes]:
+    first = bytes.fromhex(shard)
+    return first + bytes(31), first + b"\xff" * 31

@@ -1,0 +1,89 @@
+"""The index follows the files: rows for root files that came or changed, none for those that went.
+
+Laws: after `reconcile`, and after `rebuild`, the rows about roots say what the root files say. `rebuild`
+also gives every good object its row. Both run inside the write transaction. A root file that can't be
+read is RootDamaged, and nothing is changed: what a root we can't read keeps is not known.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from castore.errors import ObjectDamaged, ObjectMissing, RootDamaged
+from castore.index import objects, roots
+from castore.index.objects import ObjectRow
+from castore.objects.database import ObjectDatabase
+from castore.roots.files import RootFiles, RootStamp
+
+__all__ = ["is_complete", "is_current", "rebuild", "reconcile", "reconcile_all"]
+
+
+def is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether a rebuild has gone through since the index was made."""
+    row = connection.execute("SELECT value FROM facts WHERE name='complete'").fetchone()
+    return row is not None and row[0] == 1
+
+
+def is_current(connection: sqlite3.Connection, files: RootFiles) -> bool:
+    """Whether no roots/ab folder has changed since the index was written. False, too, if that can't be told."""
+    try:
+        return roots.shard_times(connection) == files.shard_times()
+    except (sqlite3.Error, RootDamaged):
+        return False
+
+
+def rebuild(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> None:
+    """Every root file and every good object has its rows. Reads the whole store."""
+    reconcile_all(connection, files)
+    rows: list[ObjectRow] = []
+    for digest in database.source.digests():
+        try:
+            found = database.check(digest)
+        except (ObjectDamaged, ObjectMissing):
+            # verify reports it: a file without a row, whose bytes are wrong.
+            continue
+        rows.append(ObjectRow(digest.raw, found.size, found.stored_bytes, found.file_sha256))
+    objects.add(connection, rows)
+    connection.execute("INSERT OR REPLACE INTO facts VALUES ('complete', 1)")
+
+
+def reconcile(connection: sqlite3.Connection, files: RootFiles) -> bool:
+    """The rows follow every roots/ab folder that changed since our last write. True if one had.
+
+    Costs a stat for each shard. It sees every file that came, went or was replaced by a rename, not one
+    that was written into in place: `reconcile_all` sees those too.
+    """
+    known = roots.shard_times(connection)
+    times = files.shard_times()
+    changed = [shard for shard in sorted(known.keys() | times.keys()) if known.get(shard) != times.get(shard)]
+    for shard in changed:
+        _reconcile_shard(connection, files, shard)
+    if changed:
+        now = {shard: times[shard] for shard in changed if shard in times}
+        roots.set_shard_times(connection, now, [shard for shard in changed if shard not in times])
+    return bool(changed)
+
+
+def reconcile_all(connection: sqlite3.Connection, files: RootFiles) -> None:
+    """The rows follow every root file, each compared by inode, size and mtime."""
+    known = roots.shard_times(connection)
+    times = files.shard_times()
+    for shard in sorted(known.keys() | times.keys()):
+        _reconcile_shard(connection, files, shard)
+    roots.set_shard_times(connection, times, [shard for shard in known if shard not in times])
+
+
+def _reconcile_shard(connection: sqlite3.Connection, files: RootFiles, shard: str) -> None:
+    rows = roots.stamps(connection, shard)
+    seen: dict[str, RootStamp] = {}
+    for root_id in files.ids(shard):
+        try:
+            stamp = files.stamp(root_id)
+            row = rows.get(root_id)
+            if row is None or row.stamp != stamp:
+                roots.put(connection, files.read(root_id), stamp)
+        except FileNotFoundError:
+            # Only writers remove root files, and we are the writer: somebody's hand did, just now.
+            continue
+        seen[root_id] = stamp
+    roots.remove(connection, [root_id for root_id in rows if root_id not in seen])

@@ -1,0 +1,207 @@
+"""Rows about roots: a copy of each root file, and which objects each root names."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from castore.digest import Digest
+from castore.roots.files import RootStamp
+from castore.roots.model import Content, Root, RootKind
+
+__all__ = [
+    "StampRow",
+    "by_document",
+    "by_document_prefix",
+    "by_id",
+    "by_name",
+    "count",
+    "expiring",
+    "forgotten",
+    "naming",
+    "naming_count",
+    "newest",
+    "next_sequence",
+    "put",
+    "remove",
+    "set_shard_times",
+    "shard_times",
+    "stamps",
+    "used_sequence",
+]
+
+_COLUMNS = (
+    "number, id, scope, kind, name, source_name, source_digest, source_size, document_digest, document_size,"
+    " created, sequence, expires, forgotten, expires_unforgotten, details"
+)
+
+
+class StampRow(NamedTuple):
+    number: int
+    id: str
+    stamp: RootStamp
+
+
+def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
+    """The rows say what the root's file says."""
+    import json
+
+    remove(connection, [root.id])
+    cursor = connection.execute(
+        "INSERT INTO roots(id, scope, kind, name, source_name, source_digest, source_size, document_digest,"
+        " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, inode, file_bytes,"
+        " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            root.id,
+            root.scope,
+            root.kind.value,
+            root.name,
+            root.source_name,
+            *_content(root.source),
+            *_content(root.document),
+            root.created,
+            root.sequence,
+            root.expires,
+            root.forgotten,
+            root.expires_unforgotten,
+            json.dumps(dict(root.details), sort_keys=True) if root.details else "{}",
+            *stamp,
+        ),
+    )
+    number = cursor.lastrowid
+    connection.executemany(
+        "INSERT INTO root_objects VALUES (?,?)",
+        [(number, bytes.fromhex(digest.hex)) for digest in root.objects],
+    )
+
+
+def remove(connection: sqlite3.Connection, root_ids: Iterable[str]) -> None:
+    for each in root_ids:
+        row = connection.execute("SELECT number FROM roots WHERE id=?", (each,)).fetchone()
+        if row is not None:
+            connection.execute("DELETE FROM root_objects WHERE root=?", row)
+            connection.execute("DELETE FROM roots WHERE number=?", row)
+
+
+def by_id(connection: sqlite3.Connection, root_id: str) -> Root | None:
+    return next(_select(connection, "WHERE id=?", (root_id,)), None)
+
+
+def by_name(connection: sqlite3.Connection, name: str) -> list[Root]:
+    """The roots that have this name, in any scope, the latest first."""
+    return list(_select(connection, "WHERE name=? ORDER BY sequence DESC", (name,)))
+
+
+def by_document(connection: sqlite3.Connection, document: Digest) -> list[Root]:
+    """The roots whose document has this digest, the latest first."""
+    return list(_select(connection, "WHERE document_digest=? ORDER BY sequence DESC", (document.raw,)))
+
+
+def by_document_prefix(connection: sqlite3.Connection, prefix: str) -> list[Root]:
+    low, high = bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
+    return list(
+        _select(connection, "WHERE document_digest BETWEEN ? AND ? ORDER BY sequence DESC", (low, high))
+    )
+
+
+def naming(connection: sqlite3.Connection, digest: Digest) -> list[Root]:
+    """The roots that name this object, the latest first."""
+    where = "WHERE number IN (SELECT root FROM root_objects WHERE digest=?) ORDER BY sequence DESC"
+    return list(_select(connection, where, (digest.raw,)))
+
+
+def naming_count(connection: sqlite3.Connection, digest: Digest) -> int:
+    row = connection.execute("SELECT COUNT(*) FROM root_objects WHERE digest=?", (digest.raw,)).fetchone()
+    return int(row[0])
+
+
+def newest(connection: sqlite3.Connection, limit: int | None = None) -> list[Root]:
+    return list(_select(connection, "ORDER BY sequence DESC LIMIT ?", (-1 if limit is None else limit,)))
+
+
+def expiring(connection: sqlite3.Connection, until: float | None) -> list[tuple[int, str, float]]:
+    """Number, id and expiry of the roots that expire by then (None: at any time), the earliest first."""
+    rows = connection.execute(
+        "SELECT number, id, expires FROM roots WHERE expires IS NOT NULL AND (?1 IS NULL OR expires<=?1)"
+        " ORDER BY expires, id",
+        (until,),
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def forgotten(connection: sqlite3.Connection) -> list[tuple[int, str, float]]:
+    rows = connection.execute("SELECT number, id, expires FROM roots WHERE forgotten IS NOT NULL ORDER BY id")
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT COUNT(*) FROM roots").fetchone()[0])
+
+
+def stamps(connection: sqlite3.Connection, shard: str | None = None) -> dict[str, StampRow]:
+    """By id: what each root's file was like when its rows were written."""
+    statement = "SELECT number, id, inode, file_bytes, mtime_ns FROM roots"
+    bounds: tuple[str, ...] = ()
+    if shard is not None:
+        statement += " WHERE id>=? AND id<?"
+        bounds = (shard, shard + "g")
+    return {
+        row[1]: StampRow(row[0], row[1], RootStamp(*row[2:])) for row in connection.execute(statement, bounds)
+    }
+
+
+def shard_times(connection: sqlite3.Connection) -> dict[str, int]:
+    return dict(connection.execute("SELECT shard, mtime_ns FROM root_shards").fetchall())
+
+
+def set_shard_times(connection: sqlite3.Connection, times: dict[str, int], gone: Iterable[str] = ()) -> None:
+    connection.executemany("INSERT OR REPLACE INTO root_shards VALUES (?,?)", sorted(times.items()))
+    connection.executemany("DELETE FROM root_shards WHERE shard=?", ((each,) for each in gone))
+
+
+def next_sequence(connection: sqlite3.Connection) -> int:
+    """One more than any root of this store ever had, as far as its files and its index know."""
+    row = connection.execute(
+        "SELECT MAX(COALESCE((SELECT MAX(sequence) FROM roots),0),"
+        " COALESCE((SELECT value FROM facts WHERE name='sequence'),0))"
+    ).fetchone()
+    return int(row[0]) + 1
+
+
+def used_sequence(connection: sqlite3.Connection, number: int) -> None:
+    """No later root gets this number, even once the root that has it is gone."""
+    connection.execute("INSERT OR REPLACE INTO facts VALUES ('sequence', ?)", (number,))
+
+
+def _select(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> Iterator[Root]:
+    import json
+
+    for row in connection.execute(f"SELECT {_COLUMNS} FROM roots {where}", values).fetchall():
+        digests = connection.execute(
+            "SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (row[0],)
+        )
+        yield Root(
+            id=row[1],
+            scope=row[2],
+            kind=RootKind(row[3]),
+            name=row[4],
+            source_name=row[5],
+            source=_content_of(row[6], row[7]),
+            document=_content_of(row[8], row[9]),
+            created=row[10],
+            sequence=row[11],
+            expires=row[12],
+            forgotten=row[13],
+            expires_unforgotten=row[14],
+            objects=tuple(Digest(each[0].hex()) for each in digests),
+            details={} if row[15] == "{}" else json.loads(row[15]),
+        )
+
+
+def _content(content: Content | None) -> tuple[bytes | None, int | None]:
+    return (None, None) if content is None else (content.digest.raw, content.size)
+
+
+def _content_of(digest: bytes | None, size: int | None) -> Content | None:
+    return None if digest is None or size is None else Content(Digest.from_raw(digest), size)

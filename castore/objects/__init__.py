@@ -1,0 +1,1 @@
+"""Bytes at rest: sources move encoded bytes, the database digests, encodes and checks them."""

@@ -1,0 +1,211 @@
+"""ObjectDatabase: the one place that digests on write and checks on read, above any source.
+
+Laws: what `stage` returns is named by the SHA-256 of its bytes, and its frames were decoded again and
+compared. What `read` returns has the digest it was asked for; `chunks` says so after the last piece.
+Anything else is ObjectMissing or ObjectDamaged: never other bytes, never a part of them in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from castore import codec
+from castore.config import FRAME_BYTES
+from castore.digest import Bytes, Digest
+from castore.errors import ObjectDamaged, ObjectMissing
+from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
+
+__all__ = ["ObjectCheck", "ObjectDatabase", "ObjectStat", "Staged"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStat:
+    """`size`: of the object's bytes, as its frames declare. `stored_bytes`: of its file."""
+
+    digest: Digest
+    size: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCheck:
+    """What a whole read found right. `file_sha256`: of the stored file. `stamp`: of the file that was read."""
+
+    digest: Digest
+    size: int
+    stored_bytes: int
+    file_sha256: bytes
+    stamp: Stamp
+
+
+@dataclass(slots=True)
+class Staged:
+    """An object that is encoded and checked, not yet published.
+
+    `found`: the check of the object with this digest that was in the store already, if there was a good
+    one. `is_new` is final once the batch has committed: whether this batch published it.
+    """
+
+    digest: Digest
+    size: int
+    file_sha256: bytes
+    frames: Frames
+    found: ObjectCheck | None = None
+    is_new: bool = True
+
+
+class ObjectDatabase:
+    """Objects over one source. Safe from several threads."""
+
+    def __init__(self, source: ObjectSource, *, level: int) -> None:
+        self.source = source
+        self._level = level
+
+    def stage(self, data: Bytes) -> Staged:
+        """`data` is encoded and checked. An object with its digest that is already there is read and checked."""
+        digest = Digest(sha256(data).hexdigest())
+        pieces = codec.encode(data, self._level)
+        file_digest = sha256(pieces[0])
+        for piece in pieces[1:]:
+            file_digest.update(piece)
+        frames = self.source.stage(pieces)
+        return self._staged(digest, len(data), file_digest.digest(), frames)
+
+    def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
+        """As `stage`, for any length of bytes, holding a frame of them."""
+        whole, file_digest, size = sha256(), sha256(), 0
+
+        def counted() -> Iterator[Bytes]:
+            nonlocal size
+            for frame in _frames_of(pieces):
+                whole.update(frame)
+                size += len(frame)
+                yield frame
+
+        def stored() -> Iterator[bytes]:
+            for piece in codec.encode_pieces(counted(), self._level):
+                file_digest.update(piece)
+                yield piece
+
+        frames = self.source.stage(stored())
+        return self._staged(Digest(whole.hexdigest()), size, file_digest.digest(), frames)
+
+    def read(self, digest: Digest) -> bytes:
+        """The object's bytes. Raises ObjectMissing, ObjectDamaged."""
+        found = self._found(digest)
+        if found.stored_bytes <= codec.SINGLE_STORED_MAX:
+            file = self.source.get(digest)
+            if codec.declared_size(digest, file) < FRAME_BYTES:
+                data = codec.decode(digest, file)
+                if sha256(data).hexdigest() != digest.hex:
+                    raise _other_digest(digest, sha256(data).hexdigest())
+                return data
+        return b"".join(self.chunks(digest))
+
+    def chunks(self, digest: Digest) -> Iterator[bytes]:
+        """The object's bytes in pieces of at most FRAME_BYTES; ends only if they were all right.
+
+        Raises ObjectMissing, ObjectDamaged: perhaps after pieces were given, so the caller keeps them
+        back until the end.
+        """
+        found = self._found(digest)
+        whole = sha256()
+        for _, data in self._frames(digest, found):
+            whole.update(data)
+            if data:
+                yield data
+        if whole.hexdigest() != digest.hex:
+            raise _other_digest(digest, whole.hexdigest())
+
+    def stat(self, digest: Digest) -> ObjectStat | None:
+        """Presence and sizes, without the bytes. Raises ObjectDamaged if the seek table is not readable."""
+        found = self.source.stat(digest)
+        if found is None:
+            return None
+        try:
+            table = self._table(digest, found)
+        except ObjectMissing:
+            return None
+        return ObjectStat(digest, table.size, found.stored_bytes)
+
+    def check(self, digest: Digest) -> ObjectCheck:
+        """Every byte was read, decoded and digested, and is right. Raises ObjectMissing, ObjectDamaged."""
+        found = self._found(digest)
+        whole, file_digest, size = sha256(), sha256(), 0
+        for stored, data in self._frames(digest, found):
+            file_digest.update(stored)
+            whole.update(data)
+            size += len(data)
+        if whole.hexdigest() != digest.hex:
+            raise _other_digest(digest, whole.hexdigest())
+        return ObjectCheck(digest, size, found.stored_bytes, file_digest.digest(), found.stamp)
+
+    # --- Helpers ---
+
+    def _staged(self, digest: Digest, size: int, file_sha256: bytes, frames: Frames) -> Staged:
+        staged = Staged(digest, size, file_sha256, frames)
+        if self.source.stat(digest) is not None:
+            try:
+                staged.found = self.check(digest)
+                staged.is_new = False
+            except (ObjectDamaged, ObjectMissing):
+                # Damaged bytes are replaced by the staged ones, and what vanished is written again.
+                staged.found = None
+        return staged
+
+    def _found(self, digest: Digest) -> SourceStat:
+        found = self.source.stat(digest)
+        if found is None:
+            raise ObjectMissing(str(digest))
+        return found
+
+    def _table(self, digest: Digest, found: SourceStat) -> codec.FrameTable:
+        return codec.read_table(
+            digest, found.stored_bytes, lambda start, length: self._get(digest, start, length)
+        )
+
+    def _get(self, digest: Digest, start: int, length: int) -> bytes:
+        data = self.source.get(digest, start, length)
+        if len(data) != length:
+            raise ObjectDamaged(str(digest), "its file is cut off")
+        return data
+
+    def _frames(self, digest: Digest, found: SourceStat) -> Iterator[tuple[bytes, bytes]]:
+        """Each frame as stored and decoded; at last the seek table as stored, with no bytes."""
+        table = self._table(digest, found)
+        if table.size < FRAME_BYTES:
+            file = self._get(digest, 0, found.stored_bytes)
+            yield file, codec.decode(digest, file)
+            return
+        at = 0
+        for stored_bytes, size in zip(table.stored, table.decoded, strict=True):
+            frame = self._get(digest, at, stored_bytes)
+            yield frame, codec.decode_at(digest, frame, size)
+            at += stored_bytes
+        yield self._get(digest, at, found.stored_bytes - at), b""
+
+
+def _other_digest(digest: Digest, actual: str) -> ObjectDamaged:
+    return ObjectDamaged(str(digest), f"its bytes have digest '{Digest(actual).abbreviated}'")
+
+
+def _frames_of(pieces: Iterable[Bytes]) -> Iterator[Bytes]:
+    """The same bytes cut anew: FRAME_BYTES each, but for the last."""
+    held = bytearray()
+    for piece in pieces:
+        view = memoryview(piece)
+        if held:
+            taken = min(FRAME_BYTES - len(held), len(view))
+            held += view[:taken]
+            view = view[taken:]
+            if len(held) == FRAME_BYTES:
+                yield bytes(held)
+                held.clear()
+        while len(view) >= FRAME_BYTES:
+            yield view[:FRAME_BYTES]
+            view = view[FRAME_BYTES:]
+        held += view
+    if held:
+        yield bytes(held)

@@ -1,0 +1,189 @@
+"""Loose objects: one file an object, `objects/ab/<64 hex>`, read-only.
+
+Law: a file under `objects/` was written whole elsewhere, synced, and then renamed to its place; the
+folder is synced before `publish` returns. After a crash it is there whole, or absent, and what was
+staged stays in tmp/ until it is swept.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Lock
+
+from castore import durable
+from castore.config import HELD_BYTES_MAX, HELD_OBJECT_BYTES_MAX
+from castore.digest import Digest
+from castore.errors import CastoreError, ObjectDamaged, ObjectMissing
+from castore.layout import OBJECT_NAME, SHARDS, Layout
+from castore.objects.source import Frames, SourceStat
+
+__all__ = ["LooseSource", "Modes"]
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""No links are followed, and a planted pipe can't make a reader wait."""
+
+
+class Modes:
+    """Permission bits of a private store, or of one that a group shares."""
+
+    def __init__(self, *, is_shared: bool) -> None:
+        self.is_shared = is_shared
+        self.file = 0o440 if is_shared else 0o400
+        self.folder = 0o2770 if is_shared else 0o700
+        self.index = 0o660 if is_shared else 0o600
+
+
+class LooseSource:
+    """The objects of one store folder. Staged bytes of small objects are held in memory, up to a limit."""
+
+    def __init__(self, layout: Layout, modes: Modes) -> None:
+        self._layout = layout
+        self._modes = modes
+        self._lock = Lock()
+        self._held_bytes = 0
+        self._staged_count = 0
+        self._staged_name = f"{os.getpid()}-{os.urandom(6).hex()}"
+
+    # --- Writing ---
+
+    def stage(self, pieces: Iterable[bytes]) -> Frames:
+        if isinstance(pieces, list) and len(pieces) == 1 and self._may_hold(len(pieces[0])):
+            return Frames(pieces, None, len(pieces[0]))
+        path = self._new_path()
+        return Frames(None, path, self._write(path, pieces))
+
+    def prepare(self, staged: Sequence[Frames]) -> None:
+        waiting = [each for each in staged if not each.is_durable]
+        for each in waiting:
+            if each.path is None:
+                path = self._new_path()
+                self._write(path, each.held or ())
+                each.path = path
+        durable.sync_files([each.path for each in waiting if each.path is not None], self._layout.folder)
+        for each in waiting:
+            each.is_durable = True
+
+    def publish(self, named: Sequence[tuple[Digest, Frames]]) -> None:
+        self.prepare([frames for _, frames in named])
+        touched: set[str] = set()
+        prefix = self._layout.objects + "/"
+        for digest, frames in named:
+            name = digest.hex
+            folder = prefix + name[:2]
+            if folder not in touched:
+                if durable.make_folder(folder, self._modes.folder, sync=False):
+                    touched.add(self._layout.objects)
+                touched.add(folder)
+            if frames.path is None:
+                raise AssertionError("prepare gives every staged object a file")
+            durable.rename(frames.path, f"{folder}/{name}")
+            frames.path = None
+        durable.sync_folders(sorted(touched), self._layout.folder)
+
+    def drop(self, staged: Iterable[Frames]) -> None:
+        for each in staged:
+            if each.path is not None:
+                durable.remove(each.path)
+                each.path = None
+            if each.held is not None:
+                with self._lock:
+                    self._held_bytes -= each.stored_bytes
+                each.held = None
+
+    def delete(self, digest: Digest) -> bool:
+        return durable.remove(self._layout.object_file(digest.hex))
+
+    def settle(self, digests: Iterable[Digest]) -> None:
+        folders = sorted({self._layout.object_folder(digest.hex) for digest in digests})
+        durable.sync_folders(folders, self._layout.folder)
+
+    # --- Reading ---
+
+    def stat(self, digest: Digest) -> SourceStat | None:
+        try:
+            found = os.lstat(self._layout.object_file(digest.hex))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _unreadable(digest, error) from error
+        return SourceStat(found.st_size, (found.st_ino, found.st_size, found.st_mtime_ns))
+
+    def get(self, digest: Digest, start: int = 0, length: int | None = None) -> bytes:
+        try:
+            descriptor = os.open(self._layout.object_file(digest.hex), _READ)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ObjectMissing(str(digest)) from None
+        except OSError as error:
+            raise _unreadable(digest, error) from error
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise ObjectDamaged(str(digest), "it is not a regular file")
+            left = max(0, found.st_size - start)
+            if length is not None and length < left:
+                left = length
+            return _read(descriptor, start, left)
+        except OSError as error:
+            raise _unreadable(digest, error) from error
+        finally:
+            os.close(descriptor)
+
+    def digests(self, prefix: str = "") -> Iterator[Digest]:
+        shards = [prefix[:2]] if len(prefix) >= 2 else [each for each in SHARDS if each.startswith(prefix)]
+        for shard in shards:
+            for name in self.names(shard):
+                if OBJECT_NAME.match(name) and name.startswith(prefix) and name[:2] == shard:
+                    yield Digest(name)
+
+    def names(self, shard: str) -> list[str]:
+        """What lies in `objects/<shard>`, objects or not, sorted."""
+        try:
+            return sorted(os.listdir(self._layout.object_folder(shard)))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            folder = self._layout.object_folder(shard)
+            raise CastoreError(f"can't list '{folder}': {error.strerror}", file=folder) from error
+
+    # --- Helpers ---
+
+    def _may_hold(self, length: int) -> bool:
+        if length > HELD_OBJECT_BYTES_MAX:
+            return False
+        with self._lock:
+            if self._held_bytes + length > HELD_BYTES_MAX:
+                return False
+            self._held_bytes += length
+            return True
+
+    def _new_path(self) -> str:
+        with self._lock:
+            self._staged_count += 1
+            return f"{self._layout.tmp}/{self._staged_name}-{self._staged_count}"
+
+    def _write(self, path: str, pieces: Iterable[bytes]) -> int:
+        length = durable.write_new(path, pieces, self._modes.file)
+        if self._modes.is_shared:
+            os.chmod(path, self._modes.file)
+        return length
+
+
+def _read(descriptor: int, start: int, length: int) -> bytes:
+    data = os.pread(descriptor, length, start)
+    if len(data) == length:
+        return data
+    pieces = [data]
+    while data and (left := length - sum(map(len, pieces))):
+        data = os.pread(descriptor, left, start + length - left)
+        pieces.append(data)
+    return b"".join(pieces)
+
+
+def _unreadable(digest: Digest, error: OSError) -> CastoreError:
+    import errno
+
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE):
+        return CastoreError(f"can't read object '{digest.abbreviated}': {error.strerror}", digest=str(digest))
+    return ObjectDamaged(str(digest), f"its file can't be read ({error.strerror})")

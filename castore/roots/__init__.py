@@ -1,0 +1,1 @@
+"""Roots: the small files that keep objects."""

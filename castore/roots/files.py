@@ -1,0 +1,238 @@
+"""Root files: `roots/ab/<id>.json`, the truth about what is kept.
+
+Laws: a file holds one root, as canonical JSON (sorted members, ASCII, a line feed at the end) whose
+member `check` is the SHA-256 of the same JSON without it: a changed bit is RootDamaged, never another
+root. A file is published and replaced at once; after a crash it is the old or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from castore import durable
+from castore.digest import Digest
+from castore.errors import InvalidOption, RootDamaged
+from castore.layout import ROOT_NAME, SHARDS, Layout
+from castore.roots.model import Content, Root, RootKind
+
+__all__ = ["RootFiles", "RootStamp", "decode_root", "encode_root"]
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_FILE_BYTES_MAX = 1 << 30
+
+
+class RootStamp(NamedTuple):
+    """Changes when the root file does."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+class RootFiles:
+    """The root files of one store folder. Only a caller inside the write transaction changes them."""
+
+    def __init__(self, layout: Layout, *, file_mode: int, folder_mode: int) -> None:
+        self._layout = layout
+        self._file_mode = file_mode
+        self._folder_mode = folder_mode
+
+    def publish(self, root: Root) -> RootStamp:
+        """The file of `root` holds it, on the disk, in place of what was there."""
+        layout = self._layout
+        durable.make_folder(layout.root_folder(root.id), self._folder_mode)
+        staged = layout.staged_file(f"root-{os.getpid()}-{os.urandom(6).hex()}")
+        durable.publish(layout.root_file(root.id), encode_root(root), staged=staged, mode=self._file_mode)
+        return self.stamp(root.id)
+
+    def remove(self, root_ids: list[str]) -> None:
+        """None of these roots has a file any more, on the disk."""
+        for each in root_ids:
+            durable.remove(self._layout.root_file(each))
+        durable.sync_folders(
+            sorted({self._layout.root_folder(each) for each in root_ids}), self._layout.folder
+        )
+
+    def read(self, root_id: str) -> Root:
+        """The root in a file. Raises RootDamaged; FileNotFoundError if there is none."""
+        path = self._layout.root_file(root_id)
+        try:
+            descriptor = os.open(path, _READ)
+            with os.fdopen(descriptor, "rb") as file:
+                data = file.read(_FILE_BYTES_MAX + 1)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise RootDamaged(path, f"it can't be read ({error.strerror})") from error
+        root = decode_root(data, path)
+        if root.id != root_id:
+            raise RootDamaged(path, f"it holds the root '{root.id}'")
+        return root
+
+    def stamp(self, root_id: str) -> RootStamp:
+        found = os.lstat(self._layout.root_file(root_id))
+        return RootStamp(found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def all(self) -> Iterator[Root]:
+        """Every root, by its file. Raises RootDamaged for the first that is not readable."""
+        for shard in SHARDS:
+            for root_id in self.ids(shard):
+                try:
+                    yield self.read(root_id)
+                except FileNotFoundError:
+                    continue
+
+    def ids(self, shard: str) -> list[str]:
+        """The ids of the root files in one shard, sorted. Raises RootDamaged if it can't be listed."""
+        ids = []
+        for name in self.names(shard):
+            match = ROOT_NAME.match(name)
+            if match is not None and match[1][:2] == shard:
+                ids.append(match[1])
+        return ids
+
+    def names(self, shard: str) -> list[str]:
+        folder = self._layout.root_folder(shard)
+        try:
+            return sorted(os.listdir(folder))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise RootDamaged(folder, f"it can't be listed ({error.strerror})") from error
+
+    def shard_times(self) -> dict[str, int]:
+        """The mtime of each shard's folder, in nanoseconds: changes when a file comes, goes or is replaced."""
+        times = {}
+        prefix = self._layout.roots + "/"
+        for shard in self.shards():
+            try:
+                times[shard] = os.stat(prefix + shard).st_mtime_ns
+            except FileNotFoundError:
+                continue
+        return times
+
+    def shard_time(self, shard: str) -> int:
+        return os.stat(self._layout.root_folder(shard)).st_mtime_ns
+
+    def shards(self) -> list[str]:
+        """The shards that have a folder. Raises RootDamaged if roots/ itself can't be listed."""
+        try:
+            found = set(os.listdir(self._layout.roots))
+        except OSError as error:
+            raise RootDamaged(self._layout.roots, f"the folder can't be listed ({error.strerror})") from error
+        return [shard for shard in SHARDS if shard in found]
+
+
+def encode_root(root: Root) -> bytes:
+    """The bytes of the root's file."""
+    members: dict[str, Any] = {
+        "id": root.id,
+        "scope": root.scope,
+        "kind": root.kind.value,
+        "created": {"time": root.created, "sequence": root.sequence},
+        "objects": [str(digest) for digest in root.objects],
+    }
+    for name, value in (
+        ("name", root.name),
+        ("source_name", root.source_name),
+        ("source", _content(root.source)),
+        ("document", _content(root.document)),
+        ("expires", root.expires),
+        ("forgotten", root.forgotten),
+        ("expires_unforgotten", root.expires_unforgotten),
+        ("details", dict(root.details) or None),
+    ):
+        if value is not None:
+            members[name] = value
+    members["check"] = sha256(_canonical(members)).hexdigest()
+    return _canonical(members) + b"\n"
+
+
+def decode_root(data: bytes, path: str) -> Root:
+    """The root in a file's bytes. Raises RootDamaged unless they are exactly what `encode_root` writes."""
+    import json
+
+    try:
+        members = json.loads(data)
+        if not isinstance(members, dict):
+            raise ValueError("it is not an object")
+        check = members.pop("check", None)
+        if check != sha256(_canonical(members)).hexdigest():
+            raise ValueError("its check does not fit")
+        root = _root_of(members)
+        if encode_root(root) != data:
+            raise ValueError("it is not in canonical form")
+    except (ValueError, KeyError, TypeError, RecursionError, InvalidOption) as error:
+        raise RootDamaged(path, str(error) or type(error).__name__) from error
+    return root
+
+
+def _root_of(members: dict[str, Any]) -> Root:
+    created = members["created"]
+    return Root(
+        id=_text(members["id"]),
+        scope=_text(members["scope"]),
+        kind=RootKind(members["kind"]),
+        name=_text_or_none(members.get("name")),
+        source_name=_text_or_none(members.get("source_name")),
+        source=_content_of(members.get("source")),
+        document=_content_of(members.get("document")),
+        created=_time(created["time"]),
+        sequence=_integer(created["sequence"]),
+        expires=_time_or_none(members.get("expires")),
+        forgotten=_time_or_none(members.get("forgotten")),
+        expires_unforgotten=_time_or_none(members.get("expires_unforgotten")),
+        objects=tuple(Digest.parse(_text(each)) for each in members["objects"]),
+        details=_mapping(members.get("details", {})),
+    )
+
+
+def _canonical(members: Mapping[str, Any]) -> bytes:
+    import json
+
+    return json.dumps(members, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def _content(content: Content | None) -> dict[str, Any] | None:
+    return None if content is None else {"digest": str(content.digest), "size": content.size}
+
+
+def _content_of(value: Any) -> Content | None:
+    if value is None:
+        return None
+    return Content(Digest.parse(_text(value["digest"])), _integer(value["size"]))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a member that must be a string is not")
+    return value
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError("a member that must be a count is not")
+    return value
+
+
+def _time(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a member that must be a time is not")
+    return value
+
+
+def _time_or_none(value: Any) -> float | None:
+    return None if value is None else _time(value)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("a member that must be an object is not")
+    return value
