@@ -1,7 +1,7 @@
 """Where a command reads from and writes to: FILE or stdin, OUT or stdout.
 
 Laws: an input that can't be read is an error that names it, and a terminal is never waited on by mistake.
-OUT is replaced as a whole or not at all (castore.durable); stdout gets what the command writes, when it writes.
+OUT is replaced as a whole or not at all (castore.durable); stdout gets what is written as it is written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from castore.cli.failure import reason_of
 from castore.cli.output import binary_stdout, is_terminal
 from castore.errors import CastoreError, InvalidOption
 
-__all__ = ["open_source", "open_target", "placed_in", "source_name", "standard_input", "unreadable"]
+__all__ = [
+    "STANDARD",
+    "open_source",
+    "open_target",
+    "placed_in",
+    "source_name",
+    "standard_input",
+    "unreadable",
+]
 
 STANDARD = "-"
 

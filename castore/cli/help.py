@@ -6,9 +6,9 @@ from typing import Any
 
 from castore.cli.commands import COMMANDS
 
-__all__ = ["options_lines", "program_map"]
+__all__ = ["GROUPS", "options_lines", "program_map"]
 
-_GROUPS = ("documents", "objects", "keeping", "sessions", "store")
+GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
 
 def program_map() -> list[str]:
@@ -20,7 +20,7 @@ def program_map() -> list[str]:
         "  ctx unfold out.json | cmp - in.json  and come back exactly",
     ]
     width = max(map(len, COMMANDS))
-    for group in _GROUPS:
+    for group in GROUPS:
         members = [name for name, entry in COMMANDS.items() if entry.group == group]
         if members:
             lines += ["", group]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import stat
 
-from castore.cli.output import note
-from castore.errors import StoreUnavailable
+from castore.cli.output import at_end, note
+from castore.errors import InvalidOption, StoreUnavailable
 from castore.store import Store, StoreHandle
 
 __all__ = ["FOLDER_NAME", "find_store", "user_store_folder"]
@@ -22,15 +22,24 @@ FOLDER_NAME = ".ctxstore"
 
 
 def find_store(option: str | None) -> StoreHandle:
-    """The place of the store; it is opened on first need. Raises StoreUnavailable for another user's."""
+    """The place of the store, opened on first need, and closed when the command has ended.
+
+    Raises StoreUnavailable for another user's.
+    """
+    handle = _handle(option)
+    at_end(handle.conclude)
+    return handle
+
+
+def _handle(option: str | None) -> _Handle:
     named = option if option is not None else os.environ.get("CTX_STORE") or None
     if named is not None:
         if not named:
-            raise StoreUnavailable("--store names no folder", hint="name a .ctxstore folder")
-        return StoreHandle(os.path.abspath(named), may_create=True)
+            raise InvalidOption("--store names no folder", hint="name a .ctxstore folder")
+        return _Handle(os.path.abspath(named), may_create=True)
     found = _nearest_upwards()
     if found is not None:
-        return StoreHandle(found, may_create=False)
+        return _Handle(found, may_create=False)
     return _UserStore(user_store_folder(), may_create=True)
 
 
@@ -41,24 +50,33 @@ def user_store_folder() -> str:
     return os.path.join(user_data_dir("castore", appauthor=False), FOLDER_NAME)
 
 
-class _UserStore(StoreHandle):
+class _Handle(StoreHandle):
+    """What the store has to say is said when the command has ended."""
+
+    _opened: Store | None = None
+
+    def get(self) -> Store:
+        self._opened = super().get()
+        return self._opened
+
+    def conclude(self) -> None:
+        if self._opened is not None:
+            for words in self._opened.notes:
+                note(words)
+        self.close()
+
+
+class _UserStore(_Handle):
     """The user's own store: its first use is said, because nobody named it."""
 
     _is_said = False
 
     def get(self) -> Store:
         store = super().get()
-        self._say()
-        return store
-
-    def get_or_create(self) -> Store:
-        self._say()
-        return super().get_or_create()
-
-    def _say(self) -> None:
         if not self._is_said:
             self._is_said = True
             note("using the user store; 'ctx init' makes one here")
+        return store
 
 
 def _nearest_upwards() -> str | None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli import output
+from castore.cli.failure import report
 from castore.cli.files import STANDARD, standard_input
 from castore.cli.locate import find_store
-from castore.cli.output import Count, Moment, Record, Size, size_text
+from castore.cli.output import Count, Record, Size, size_text
 from castore.cli.parameters import (
     Json,
     KeepFor,
@@ -23,10 +25,12 @@ from castore.cli.parameters import (
     parse_count,
     parse_keep_for,
 )
+from castore.cli.roots import root_facts, root_words
 from castore.digest import Digest
+from castore.errors import ObjectDamaged
 
 if TYPE_CHECKING:
-    from castore.roots.model import Root
+    from castore.objects.database import Staged
     from castore.store import Store
 
 __all__ = ["cat", "ls", "put", "show"]
@@ -38,7 +42,7 @@ Reference = Annotated[
 
 _PARTLY = 3
 _HELD_BYTES_MAX = 64 << 20
-_PREVIEW_BYTES = 2048
+_EDGE_BYTES = 150
 
 
 def put(
@@ -58,31 +62,27 @@ def put(
 
     3 if some could not be read; they are named on stderr.
     """
-    from castore import api
+    from castore.cli.intake import put_files
+    from castore.roots.model import RootDraft, RootKind
 
+    draft = RootDraft(RootKind.PUT, (), scope=scope, name=name, keep_seconds=parse_keep_for(keep_for))
     paths = list(files or ())
     if stdin_paths:
-        paths += [os.fsdecode(path) for path in standard_input(is_asked_for=True).read().splitlines()]
+        paths += map(os.fsdecode, standard_input(is_asked_for=True).read().splitlines())
+    elif not paths:
+        standard_input()
+        paths = [STANDARD]
     with output.working("storing"):
-        results = api.put_files(
-            find_store(store).get_or_create(),
-            paths if paths or stdin_paths else [STANDARD],
-            stdin=standard_input(is_asked_for=STANDARD in paths) if not stdin_paths else None,
-            name=name,
-            scope=scope,
-            keep_seconds=parse_keep_for(keep_for),
-        )
-    output.table(
-        (
-            Record(
-                (str(each.digest),),
-                {"path": each.path, "digest": each.digest, "size": each.size, "is_new": each.is_new},
-            )
-            for each in results.stored
-        ),
-        as_json,
-    )
-    return _PARTLY if results.failed else 0
+        stored, unread = put_files(find_store(store).get_or_create(), paths, draft)
+    output.table((_put_record(path, staged) for path, staged in stored), as_json)
+    for each in unread:
+        report(each.error, as_json=as_json)
+    return 0 if not unread else _PARTLY if stored else 1
+
+
+def _put_record(path: str, staged: Staged) -> Record:
+    facts = {"path": path, "digest": staged.digest, "size": staged.size, "is_new": staged.is_new}
+    return Record((str(staged.digest),), facts)
 
 
 def cat(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> None:
@@ -105,15 +105,73 @@ def cat(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> Non
 
 
 def show(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout says what the object is, how it begins, and what keeps it."""
+    """stdout says what the object is, how it begins and ends, and what keeps it. Its bytes are checked."""
     opened = find_store(store).get()
     digest = opened.resolve(ref)
+    with output.working("checking"):
+        size, lines, preview = _look_through(opened.chunks(digest))
     found = opened.stat(digest)
-    if found is None:
-        opened.read(digest)  # It raises ObjectMissing.
-    ...
+    stored_bytes = found.stored_bytes if found is not None else 0
+    roots = opened.roots_naming(digest)
+    ratio = f" ({size / stored_bytes:.1f}x)" if stored_bytes else ""
+    shown = [
+        ("digest", str(digest)),
+        ("size", Size(size)),
+        ("stored", f"{size_text(stored_bytes)}{ratio}"),
+        ("lines", Count(lines)),
+        ("preview", preview),
+        *(("named by", root_words(root, time.time())) for root in roots),
+    ]
+    facts = {
+        "digest": digest,
+        "size": size,
+        "stored_bytes": stored_bytes,
+        "lines": lines,
+        "preview": preview,
+        "named_by": [root_facts(root) for root in roots],
+    }
+    output.block(shown, facts, as_json)
 
 
 def ls(limit: Limit = None, as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout lists the objects on disk in order of their digests."""
+    """stdout lists the objects that are there, in order of their digests."""
+    most = parse_count("-n", limit)
     opened = find_store(store).get()
+    output.table((_list_record(opened, digest) for digest in islice(opened.digests(), most)), as_json)
+
+
+def _list_record(store: Store, digest: Digest) -> Record:
+    """An object that can't be read is listed too: the command that checks is verify."""
+    try:
+        found = store.stat(digest)
+    except ObjectDamaged:
+        found = None
+    size = Size(found.size) if found is not None else None
+    stored_bytes = Size(found.stored_bytes) if found is not None else None
+    return Record(
+        (digest, size, stored_bytes), {"digest": digest, "size": size, "stored_bytes": stored_bytes}
+    )
+
+
+def _look_through(pieces: Iterator[bytes]) -> tuple[int, int, str]:
+    """Bytes, lines, and the edges of the object, in one pass that checks the whole."""
+    size, feeds, first, last = 0, 0, b"", b""
+    for piece in pieces:
+        size += len(piece)
+        feeds += piece.count(b"\n")
+        if len(first) < _EDGE_BYTES:
+            first += piece[: _EDGE_BYTES - len(first)]
+        last = (last + piece)[-_EDGE_BYTES:]
+    lines = feeds + (1 if size and not last.endswith(b"\n") else 0)
+    return size, lines, _edges(first, last, size)
+
+
+def _edges(first: bytes, last: bytes, size: int) -> str:
+    """The beginning and the end as text on one line; bytes that are no text as hex digits."""
+    text = first[:_EDGE_BYTES].decode("utf-8", "replace").rstrip("\ufffd")
+    if "\ufffd" in text or "\x00" in text:
+        return "bytes " + first[:16].hex(" ") + (" …" if size > 16 else "")
+    if size <= _EDGE_BYTES:
+        return " ".join(text.split())
+    end = last[-_EDGE_BYTES // 3 :].decode("utf-8", "replace").lstrip("\ufffd")
+    return f"{' '.join(text[: _EDGE_BYTES * 2 // 3].split())} … {' '.join(end.split())}"

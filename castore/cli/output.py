@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
@@ -25,9 +25,11 @@ __all__ = [
     "Record",
     "Size",
     "age_text",
+    "at_end",
     "binary_stdout",
     "block",
     "count_text",
+    "date_text",
     "event",
     "finish",
     "is_attended",
@@ -70,12 +72,14 @@ class Record(NamedTuple):
 
 _mode: dict[str, bool] = {"json": False}
 _notes: list[str] = []
+_endings: list[Callable[[], None]] = []
 
 
 def use_json(wanted: bool) -> None:
     """Under `--json` notes are held back, so that stderr has the one line of an error and no other."""
     _mode["json"] = wanted
     _notes.clear()
+    _endings.clear()
 
 
 def take_notes() -> list[str]:
@@ -147,8 +151,15 @@ def binary_stdout() -> BinaryIO:
     return _stdout().buffer
 
 
+def at_end(ending: Callable[[], None]) -> None:
+    """Call `ending` when the command has ended without an error."""
+    _endings.append(ending)
+
+
 def finish() -> None:
     """Everything written has reached stdout; raises the OSError of a full disk or a closed pipe."""
+    while _endings:
+        _endings.pop()()
     if sys.stdout is not None:
         sys.stdout.flush()
     for words in take_notes():
@@ -265,7 +276,7 @@ def age_text(moment: float, now: float) -> str:
     """`just now`, `3 minutes ago`, `yesterday`, `12 days ago`; the date when it is further off, or ahead."""
     seconds = now - moment
     if seconds < -60 or seconds >= 30 * 86_400:
-        return _iso(moment)[:10]
+        return date_text(moment)
     if seconds < 60:
         return "just now"
     if seconds < 3600:
@@ -274,6 +285,11 @@ def age_text(moment: float, now: float) -> str:
         return f"{plural(int(seconds // 3600), 'hour')} ago"
     days = int(seconds // 86_400)
     return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def date_text(moment: float) -> str:
+    """The day, in UTC: `2026-12-13`."""
+    return _iso(moment)[:10]
 
 
 def _iso(moment: float) -> str:

@@ -76,7 +76,7 @@ def config(
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
-    """Lists every setting with where it comes from; with VALUE, config.toml says so, durably, and is valid."""
+    """Every setting with its origin is listed; with VALUE, config.toml says so, durably, and is valid."""
     path = os.path.join(find_store(store).get().folder, "config.toml")
     text = _read(path)
     if key is not None and value is not None:

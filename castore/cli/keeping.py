@@ -1,0 +1,1 @@
+"""log, tag, forget, gc: what is kept, and until when."""

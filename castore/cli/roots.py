@@ -1,0 +1,70 @@
+"""How a root reads: in a line, in a few words, and as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from castore.cli.output import Count, Moment, Record, Size, age_text, date_text
+from castore.roots.model import Root
+
+__all__ = ["root_facts", "root_record", "root_title", "root_words"]
+
+
+def root_record(root: Root, now: float) -> Record:
+    """Age, kind, what it is called, how many objects, how large the source was, until when it is kept."""
+    size = _size(root)
+    cells = (
+        Moment(root.created),
+        str(root.kind),
+        root_title(root),
+        Count(len(root.objects)),
+        None if size is None else Size(size),
+        _state(root, now),
+        root.id,
+    )
+    return Record(cells, root_facts(root))
+
+
+def root_words(root: Root, now: float) -> str:
+    """`incident.json (document, yesterday, kept)`."""
+    return f"{root_title(root)} ({root.kind}, {age_text(root.created, now)}, {_state(root, now)})"
+
+
+def root_title(root: Root) -> str:
+    """What people know it by: its name, its source, or its id."""
+    return root.name or root.source_name or root.id[:16]
+
+
+def root_facts(root: Root) -> Mapping[str, Any]:
+    return {
+        "id": root.id,
+        "scope": root.scope,
+        "kind": str(root.kind),
+        "name": root.name,
+        "source_name": root.source_name,
+        "source": None if root.source is None else str(root.source.digest),
+        "document": None if root.document is None else str(root.document.digest),
+        "size": _size(root),
+        "created": Moment(root.created),
+        "expires": None if root.expires is None else Moment(root.expires),
+        "forgotten": None if root.forgotten is None else Moment(root.forgotten),
+        "objects": len(root.objects),
+    }
+
+
+def _size(root: Root) -> int | None:
+    """Bytes of the source; of the objects, for a put."""
+    if root.source is not None:
+        return root.source.size
+    size = root.details.get("size")
+    return size if isinstance(size, int) else None
+
+
+def _state(root: Root, now: float) -> str:
+    if root.expires is None:
+        return "kept"
+    if root.is_expired(now):
+        return "expired"
+    day = date_text(root.expires)
+    return f"forgotten, kept until {day}" if root.forgotten is not None else f"kept until {day}"
