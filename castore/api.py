@@ -1,0 +1,137 @@
+"""The Python calls: open a store, fold, unfold, put, get. The command line and every later front end call these.
+
+Bytes and values are two calls each, so that a `str` is never in doubt: `fold_bytes` takes a JSON
+document as it stands and gives every byte back; `fold_value` takes what `json.loads` gives.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any
+
+from castore.digest import Bytes, Digest
+from castore.fold.check import verify_files
+from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
+from castore.fold.policy import FoldPolicy
+from castore.fold.unfold import UnfoldReport, unfold_stream
+from castore.fold.value import from_json, to_json
+from castore.objects.database import ObjectStat
+from castore.roots.model import Content, RootDraft, RootKind
+from castore.store import Store, StoreHandle
+
+__all__ = [
+    "Content",
+    "Digest",
+    "FoldPolicy",
+    "FoldReport",
+    "FoldedSpan",
+    "ObjectStat",
+    "Store",
+    "StoreHandle",
+    "UnfoldReport",
+    "fold_bytes",
+    "fold_stream",
+    "fold_value",
+    "get",
+    "init_store",
+    "open_store",
+    "plan_stream",
+    "put",
+    "stat",
+    "unfold_bytes",
+    "unfold_stream",
+    "unfold_value",
+    "verify_files",
+]
+
+
+def open_store(folder: str | os.PathLike[str], *, create: bool = False) -> Store:
+    """The store in `folder` (the .ctxstore folder itself), made if it is not there and `create` is true.
+
+    Raises StoreMissing, UnknownStoreFormat, InvalidConfig.
+    """
+    handle = StoreHandle(folder, may_create=create)
+    return handle.get_or_create() if create else handle.get()
+
+
+def init_store(folder: str | os.PathLike[str], *, shared: bool = False, tracked: bool = False) -> Store:
+    """A new store in `folder`. Raises StoreExists."""
+    return Store.init(folder, shared=shared, tracked=tracked)
+
+
+def fold_bytes(
+    store: Store,
+    document: Bytes,
+    policy: FoldPolicy | None = None,
+    *,
+    name: str | None = None,
+    scope: str | None = None,
+    source_name: str | None = None,
+    keep_seconds: int | None = None,
+) -> bytes:
+    """The folded document. What it names is durable, and kept for ever unless `keep_seconds` says less.
+
+    document: a sequence of JSON values (a JSON file, JSON Lines, …). Raises DocumentInvalid,
+    LimitExceeded, NameTaken.
+    """
+    target = io.BytesIO()
+    fold_stream(
+        io.BytesIO(document),
+        target,
+        StoreHandle.of(store),
+        policy or FoldPolicy(),
+        name=name,
+        scope=scope,
+        source_name=source_name,
+        keep_seconds=keep_seconds,
+        is_private=True,
+    )
+    return target.getvalue()
+
+
+def unfold_bytes(store: Store, document: Bytes, *, only: tuple[str, ...] = ()) -> bytes:
+    """The bytes that were folded. Raises ObjectMissing, ObjectDamaged, UnfoldMismatch, DocumentInvalid."""
+    target = io.BytesIO()
+    unfold_stream(io.BytesIO(document), target, StoreHandle.of(store), only=only, is_private=True)
+    return target.getvalue()
+
+
+def fold_value(store: Store, value: Any, policy: FoldPolicy | None = None, **options: Any) -> Any:
+    """`value` with its long arrays and strings as references (`{"$ctx": {…}}`).
+
+    value: None, bool, int, finite float, str, list and dict with string keys, exactly those types; else
+    ValueNotFoldable names the path. `unfold_value(store, fold_value(store, value)) == value`.
+    """
+    return from_json(fold_bytes(store, to_json(value), policy, **options))
+
+
+def unfold_value(store: Store, value: Any) -> Any:
+    """The value that was folded. Raises what unfold_bytes raises."""
+    return from_json(unfold_bytes(store, to_json(value)))
+
+
+def put(store: Store, data: Bytes, *, scope: str | None = None, keep_seconds: int | None = None) -> Digest:
+    """`data` is an object of the store, durable, and a root of its own keeps it."""
+    with store.batch() as batch:
+        staged = batch.stage(data)
+        batch.commit(
+            RootDraft(
+                RootKind.PUT,
+                (staged.digest,),
+                scope=scope,
+                keep_seconds=keep_seconds,
+                source=Content(staged.digest, staged.size),
+            )
+        )
+        return staged.digest
+
+
+def get(store: Store, digest: Digest | str) -> bytes:
+    """The object's bytes, digested again. Raises ObjectMissing, ObjectDamaged."""
+    return store.read(Digest.parse(digest) if isinstance(digest, str) else digest)
+
+
+def stat(store: Store, digest: Digest | str) -> ObjectStat | None:
+    """The object's sizes, None if it is not there."""
+    return store.stat(Digest.parse(digest) if isinstance(digest, str) else digest)

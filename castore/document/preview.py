@@ -1,0 +1,147 @@
+"""Previews: the edges of an object in a few words, for whoever reads the document.
+
+Laws: a preview as written in the document (a JSON string, quotes included) is at most `bytes_max` long;
+it is made from the object's bytes and `bytes_max` alone; it never changes what unfold gives.
+An array shows its first and last item (`[{"id":1}, … 11998 more …, {"id":12000}]`), a text its first and
+last line (`start … 810 more lines … done`), anything else its first and last bytes (`{"a": … ]}`). What is
+whole within the limit is shown whole.
+"""
+
+from __future__ import annotations
+
+import re
+
+from castore.descriptor import Escape, Kind
+from castore.document.strings import encode_text
+
+__all__ = ["PREVIEW_BYTES_MIN", "count_in_preview", "line_count", "preview"]
+
+PREVIEW_BYTES_MIN = 24
+"""A shorter one says nothing and is left out."""
+
+_PLAIN = " … "
+_MORE = re.compile(r"… ([0-9]+) more (?:lines )?…")
+
+
+def line_count(data: bytes | memoryview) -> int:
+    """Line feeds, plus one if the last byte is not one."""
+    view = bytes(data) if isinstance(data, memoryview) else data
+    return view.count(b"\n") + (0 if not view or view.endswith(b"\n") else 1)
+
+
+def preview(
+    data: bytes | memoryview,
+    kind: Kind,
+    bytes_max: int,
+    *,
+    items: int = 0,
+    last_comma: int = -1,
+    lines: int = 0,
+) -> str | None:
+    """The preview of an object's bytes, or None if nothing useful fits, or the object is binary.
+
+    items, last_comma: of an array, the latter as an offset into `data`. lines: of a text.
+    """
+    if kind is Kind.BYTES or bytes_max < PREVIEW_BYTES_MIN:
+        return None
+    if len(data) <= bytes_max:
+        whole = _decode_head(data, bytes_max)
+        if _written(whole) <= bytes_max:
+            return whole
+    head, middle, tail = _edges(data, kind, items, last_comma, lines, bytes_max)
+    if middle == _PLAIN:
+        share = (bytes_max - _written(_PLAIN)) // 2
+        return _fit(head, share, from_end=False) + _PLAIN + _fit(tail, share, from_end=True)
+    budget = bytes_max - _written(middle)
+    if budget < 4:
+        return None
+    head_need, tail_need = _written(head) - 2, _written(tail) - 2
+    head_budget = (budget + 1) // 2
+    head_budget = max(head_budget, budget - tail_need) if tail_need < budget // 2 else head_budget
+    head_budget = min(head_budget, head_need)
+    return _cut_head(head, head_budget) + middle + _cut_tail(tail, budget - head_budget)
+
+
+def count_in_preview(text: str, expected: int) -> int | None:
+    """The count a preview gives, if it gives one and none that it gives is `expected`."""
+    counts = [int(count) for count in _MORE.findall(text)]
+    return counts[0] if counts and expected not in counts else None
+
+
+def _edges(
+    data: bytes | memoryview, kind: Kind, items: int, last_comma: int, lines: int, bytes_max: int
+) -> tuple[str, str, str]:
+    """What the preview has at its start, in its middle and at its end, before cutting."""
+    if kind is Kind.ARRAY and items > 1:
+        after = last_comma + 1
+        head = _decode_head(data[:last_comma], bytes_max)
+        if last_comma > 0 and items == 2:
+            return head, ", ", _decode_tail(data[after:], bytes_max).lstrip(" \t\r\n")
+        first = _first_item(head)
+        tail = _decode_tail(data[after:], bytes_max).lstrip(" \t\r\n")
+        return first, f", … {items - 2} more …, ", tail
+    if kind is Kind.TEXT and lines > 2:
+        head = _decode_head(data, bytes_max).partition("\n")[0]
+        body = data[:-1] if bytes(data[-1:]) == b"\n" else data
+        tail = _decode_tail(body, bytes_max).rpartition("\n")[2]
+        return head, f" … {lines - 2} more lines … ", tail
+    return _decode_head(data, bytes_max), _PLAIN, _decode_tail(data, bytes_max)
+
+
+def _first_item(head: str) -> str:
+    """The array's opening and its first item, of the beginning of an array that has more than one."""
+    depth = 0
+    is_inside = is_escaped = False
+    for at, character in enumerate(head):
+        if is_inside:
+            if is_escaped:
+                is_escaped = False
+            elif character == "\\":
+                is_escaped = True
+            elif character == '"':
+                is_inside = False
+        elif character == '"':
+            is_inside = True
+        elif character in "[{":
+            depth += 1
+        elif character in "]}":
+            depth -= 1
+        elif character == "," and depth == 1:
+            return head[:at]
+    return head
+
+
+def _decode_head(data: bytes | memoryview, bytes_max: int) -> str:
+    return bytes(data[:bytes_max]).decode("utf-8", "ignore")
+
+
+def _decode_tail(data: bytes | memoryview, bytes_max: int) -> str:
+    return bytes(data[-bytes_max:]).decode("utf-8", "ignore")
+
+
+def _written(text: str) -> int:
+    return len(encode_text(text, Escape.MINIMAL))
+
+
+def _cut_head(text: str, budget: int) -> str:
+    """As much of the start as is written in `budget` bytes (quotes aside), `…` where something is left out."""
+    if _written(text) - 2 <= budget:
+        return text
+    return _fit(text, budget - 3, from_end=False) + "…" if budget >= 3 else ""
+
+
+def _cut_tail(text: str, budget: int) -> str:
+    if _written(text) - 2 <= budget:
+        return text
+    return "…" + _fit(text, budget - 3, from_end=True) if budget >= 3 else ""
+
+
+def _fit(text: str, budget: int, *, from_end: bool) -> str:
+    if budget <= 0:
+        return ""
+    kept = text[-budget:] if from_end else text[:budget]
+    while (over := _written(kept) - 2 - budget) > 0:
+        # No character is written in more than six bytes, so this many must go at least.
+        drop = -(-over // 6)
+        kept = kept[drop:] if from_end else kept[:-drop]
+    return kept

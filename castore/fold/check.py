@@ -1,0 +1,152 @@
+"""verify FILES: whether every reference in a document can be unfolded. It reads, and writes nothing.
+
+A file that holds no `$ctx` in any spelling passes unparsed, whatever else it is: a hook is given every
+JSON-like file of a repository. Each object is read once a run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from castore.descriptor import Descriptor, Kind
+from castore.document.grammar import scan_strictly
+from castore.document.path import paths_at
+from castore.document.preview import count_in_preview, line_count
+from castore.document.reference import Reference
+from castore.document.scan import Segment, segments
+from castore.document.splice import unfold_parts
+from castore.errors import DocumentInvalid, LimitExceeded, ObjectDamaged, ObjectMissing, UnfoldMismatch
+from castore.fold.literal import check_fit, rebuild
+from castore.fold.unfold import placed
+from castore.objects.finding import Finding, FindingName
+
+if TYPE_CHECKING:
+    from castore.store import StoreHandle
+
+__all__ = ["may_hold_references", "verify_document", "verify_files"]
+
+_NO_NODES = 1 << 62
+_READ_BYTES = 1 << 20
+_NAME = re.compile(rb'"(?:\$|\\u0024)(?:c|\\u0063)(?:t|\\u0074)(?:x|\\u0078)"')
+_NAME_BYTES_MAX = 26
+
+
+def verify_files(paths: Sequence[str], handle: StoreHandle, *, quick: bool = False) -> Iterator[Finding]:
+    """What is wrong with the references of these files. quick: presence and size only.
+
+    Raises OSError for a file that can't be read, StoreMissing if a file has references and no store is here.
+    """
+    check = _Check(handle, quick=quick)
+    for path in paths:
+        with open(path, "rb") as source:
+            if may_hold_references(source):
+                source.seek(0)
+                yield from check.document(source, path)
+
+
+def verify_document(
+    source: BinaryIO, name: str, handle: StoreHandle, *, quick: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with the references of one document, as `verify_files` says it."""
+    yield from _Check(handle, quick=quick).document(source, name)
+
+
+def may_hold_references(source: BinaryIO) -> bool:
+    """Whether the bytes hold `"$ctx"` in any spelling. Two plain searches: as fast as the disk."""
+    tail = b""
+    while piece := source.read(_READ_BYTES):
+        window = tail + piece
+        if (b'"$' in window or b'"\\u0024' in window) and _NAME.search(window):
+            return True
+        tail = window[-_NAME_BYTES_MAX:]
+    return False
+
+
+class _Check:
+    """One run over several documents; what was found of an object is kept, to read it once."""
+
+    def __init__(self, handle: StoreHandle, *, quick: bool) -> None:
+        self.handle = handle
+        self.quick = quick
+        self.known: dict[Descriptor, tuple[FindingName, str] | None] = {}
+
+    def document(self, source: BinaryIO, name: str) -> Iterator[Finding]:
+        try:
+            for segment in segments(source.read, _NO_NODES):
+                yield from self._segment(segment, name)
+        except (DocumentInvalid, LimitExceeded) as error:
+            offset = error.fields.get("offset")
+            place = name if offset is None else f"{name}:$@{offset}"
+            path = error.fields.get("path")
+            place = place.replace("$@", f"{path}@", 1) if path else place
+            yield Finding(FindingName.MALFORMED, None, place, error.message)
+
+    def _segment(self, segment: Segment, name: str) -> Iterator[Finding]:
+        try:
+            references = [part for part in unfold_parts(segment.data) if isinstance(part, Reference)]
+        except DocumentInvalid as error:
+            raise placed(error, segment) from error
+        wrong = [(each, found) for each in references if (found := self._known(each.descriptor))]
+        paths = paths_at(segment.data, [each.start for each, _ in wrong]) if wrong else {}
+        for reference, (finding, words) in wrong:
+            offset = segment.origin.offset + reference.start
+            place = f"{name}:{paths[reference.start]}@{offset}"
+            yield Finding(finding, reference.descriptor.digest, place, words)
+
+    def _known(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        if descriptor not in self.known:
+            self.known[descriptor] = self._quick(descriptor) if self.quick else self._whole(descriptor)
+        return self.known[descriptor]
+
+    def _quick(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        try:
+            found = self.handle.get().stat(descriptor.digest)
+            if found is None:
+                return FindingName.MISSING, "no such object"
+            check_fit(descriptor, found.size)
+        except ObjectDamaged as error:
+            return FindingName.DAMAGED, str(error.fields["reason"])
+        except UnfoldMismatch as error:
+            return FindingName.MISMATCH, error.message
+        return None
+
+    def _whole(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        try:
+            data = self.handle.get().read(descriptor.digest)
+            rebuild(descriptor, data)
+        except ObjectMissing:
+            return FindingName.MISSING, "no such object"
+        except ObjectDamaged as error:
+            return FindingName.DAMAGED, str(error.fields["reason"])
+        except UnfoldMismatch as error:
+            return FindingName.MISMATCH, error.message
+        words = _false_words(descriptor, data)
+        return (FindingName.MISMATCH, words) if words else None
+
+
+def _false_words(descriptor: Descriptor, data: bytes) -> str | None:
+    """What the reference tells its reader that is not so."""
+    if descriptor.items is not None or descriptor.kind is Kind.ARRAY:
+        items = _items(data) if descriptor.kind is Kind.ARRAY else None
+        if descriptor.items is not None and descriptor.items != items:
+            return f"the reference says {descriptor.items} items, the object has {items or 'none'}"
+        return _false_preview(descriptor, data, (items or 0) - 2)
+    if descriptor.lines is not None or descriptor.kind is Kind.TEXT:
+        lines = line_count(data)
+        if descriptor.lines is not None and descriptor.lines != lines:
+            return f"the reference says {descriptor.lines} lines, the object has {lines}"
+        return _false_preview(descriptor, data, lines - 2)
+    return None
+
+
+def _items(data: bytes) -> int:
+    return scan_strictly(data, 0)[0].items
+
+
+def _false_preview(descriptor: Descriptor, data: bytes, left_out: int) -> str | None:
+    if descriptor.preview is None or left_out < 1 or descriptor.preview.encode() == data:
+        return None
+    count = count_in_preview(descriptor.preview, left_out)
+    return f"the preview leaves out {count}, the object {left_out}" if count is not None else None

@@ -1,0 +1,335 @@
+"""Fold: a document goes in, references come out, and everything they name is durable before a byte is seen.
+
+bytes -> segments (scan) -> choose (policy) -> object_of + stage (in threads) -> splice -> proof -> commit
+-> release. Laws L1 (proved on every segment before it counts), L2 and L8 of docs/format.md; after a
+crash the store holds the root with all its objects, or nothing that anything names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO
+
+from castore.config import PREVIEW_BYTES_MAX
+from castore.descriptor import Descriptor, Kind
+from castore.digest import Bytes, Digest
+from castore.document.grammar import Node
+from castore.document.path import paths_at
+from castore.document.preview import PREVIEW_BYTES_MIN, preview
+from castore.document.reference import Reference, write_reference
+from castore.document.scan import Segment, segments
+from castore.document.splice import fold_parts, unfold_parts
+from castore.fold.literal import object_of, rebuild
+from castore.fold.policy import FoldPolicy, choose
+from castore.fold.spool import Spool
+from castore.roots.model import Content, Root, RootDraft, RootKind
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from castore.store import Batch, StoreHandle
+
+__all__ = ["FoldReport", "FoldedSpan", "fold_stream", "plan_stream"]
+
+Stage = Callable[[Bytes], Digest]
+
+_QUEUED_BYTES_MAX = 24 << 20
+"""Segments that wait for their objects may hold this many bytes; a larger one waits alone."""
+
+_THREADED_BYTES_MIN = 512 << 10
+"""Less than this to stage is staged at once: starting threads would cost more."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedSpan:
+    """One value that folds. offset: of its literal in the source."""
+
+    path: str
+    offset: int
+    kind: Kind
+    literal_bytes: int
+    reference_bytes: int
+    digest: Digest
+    items: int | None
+    lines: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldReport:
+    """long_count: values that the policy chose; folded_count: those whose reference met the saving.
+
+    object_count: distinct objects, of which existing_count were in the store already. root: None if
+    nothing folded, or in a plan. spans: of a plan alone, the biggest first.
+    """
+
+    source: Content
+    document: Content
+    long_count: int
+    folded_count: int
+    object_count: int
+    existing_count: int
+    root: Root | None
+    spans: tuple[FoldedSpan, ...] = ()
+
+
+def fold_stream(
+    source: BinaryIO,
+    target: BinaryIO,
+    handle: StoreHandle,
+    policy: FoldPolicy,
+    *,
+    source_name: str | None = None,
+    name: str | None = None,
+    scope: str | None = None,
+    keep_seconds: int | None = None,
+    is_private: bool = False,
+    workers: int | None = None,
+) -> FoldReport:
+    """`target` holds the folded document, every object it names is durable, and a root keeps them.
+
+    Nothing is written to `target` before that (unless it `is_private`: then its owner shows it only
+    when this returns). If nothing folds the document is the source, but for escapes, and no root and no
+    store is made. Raises DocumentInvalid, LimitExceeded, NameTaken and what Store and Batch raise.
+    """
+    with _StagingBatch(handle) as staging, Spool(target, is_private=is_private) as spool:
+        folding = _Folding(policy, staging.stage, spool, workers=workers)
+        folding.run(source)
+        root = None
+        if folding.objects:
+            draft = RootDraft(
+                RootKind.DOCUMENT,
+                tuple(folding.objects),
+                scope=scope,
+                name=name,
+                source_name=source_name,
+                source=folding.source,
+                document=spool.content,
+                keep_seconds=keep_seconds,
+            )
+            root = staging.batch.commit(draft)
+        spool.release()
+        existing = staging.batch.objects_existing if folding.objects else 0
+        return folding.report(root, existing)
+
+
+def plan_stream(source: BinaryIO, policy: FoldPolicy) -> FoldReport:
+    """What `fold_stream` would do, with every span that would fold; no store is touched."""
+    with open(os.devnull, "wb") as nowhere, Spool(nowhere, is_private=True) as spool:
+        folding = _Folding(policy, Digest.of, spool, workers=1, lists_spans=True)
+        folding.run(source)
+        return folding.report(None, 0)
+
+
+class _StagingBatch:
+    """The batch of a store that is opened, or made, when the first object is staged."""
+
+    def __init__(self, handle: StoreHandle) -> None:
+        self._handle = handle
+        self._lock = Lock()
+        self._batch: Batch | None = None
+
+    def __enter__(self) -> _StagingBatch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._batch is not None:
+            self._batch.__exit__(None, None, None)
+
+    @property
+    def batch(self) -> Batch:
+        with self._lock:
+            if self._batch is None:
+                self._batch = self._handle.get_or_create().batch()
+            return self._batch
+
+    def stage(self, data: Bytes) -> Digest:
+        return self.batch.stage(data).digest
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """A chosen value after staging. reference: None if it did not meet the saving."""
+
+    node: Node
+    descriptor: Descriptor
+    reference: bytes | None
+
+
+class _Folding:
+    """One run: segments in, the folded document out, in order; staging runs ahead in threads."""
+
+    def __init__(
+        self,
+        policy: FoldPolicy,
+        stage: Stage,
+        spool: Spool,
+        *,
+        workers: int | None,
+        lists_spans: bool = False,
+    ) -> None:
+        self.policy = policy
+        self.stage = stage
+        self.spool = spool
+        self.workers = workers if workers is not None else min(4, os.cpu_count() or 1)
+        self.spans: list[FoldedSpan] | None = [] if lists_spans else None
+        self.objects: dict[Digest, None] = {}
+        self.long_count = self.folded_count = 0
+        self._source_digest = sha256()
+        self._source_size = 0
+        self._pool: Executor | None = None
+
+    @property
+    def source(self) -> Content:
+        return Content(Digest(self._source_digest.hexdigest()), self._source_size)
+
+    def report(self, root: Root | None, existing_count: int) -> FoldReport:
+        spans = sorted(self.spans or (), key=lambda span: (-span.literal_bytes, span.offset))
+        return FoldReport(
+            self.source,
+            self.spool.content,
+            self.long_count,
+            self.folded_count,
+            len(self.objects),
+            existing_count,
+            root,
+            tuple(spans),
+        )
+
+    def run(self, source: BinaryIO) -> None:
+        try:
+            queue: deque[tuple[Segment, list[Future[_Folded] | _Folded]]] = deque()
+            queued = 0
+            for segment in segments(source.read, self.policy.floor):
+                self._source_digest.update(segment.data)
+                self._source_size += len(segment.data)
+                queue.append((segment, list(self._start(segment))))
+                queued += len(segment.data)
+                del segment
+                while queued > _QUEUED_BYTES_MAX and len(queue) > 1:
+                    queued -= self._finish(*queue.popleft())
+            while queue:
+                self._finish(*queue.popleft())
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
+
+    def _start(self, segment: Segment) -> Iterator[Future[_Folded] | _Folded]:
+        """Every chosen value of the segment, being folded or folded already."""
+        data = segment.data
+        chosen = list(choose(data, segment.nodes, self.policy))
+        self.long_count += len(chosen)
+        pool = self._threads(sum(node.end - node.start for node, _ in chosen))
+        for node, parent in chosen:
+            if pool is not None:
+                yield pool.submit(self._fold_one, data, node, parent)
+            else:
+                yield self._fold_one(data, node, parent)
+
+    def _threads(self, staged_bytes: int) -> Executor | None:
+        if self._pool is None and self.workers > 1 and staged_bytes >= _THREADED_BYTES_MIN:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self.workers)
+        return self._pool
+
+    def _fold_one(self, data: bytes | bytearray, node: Node, parent: Node | None) -> _Folded:
+        descriptor, stored = object_of(data, node, parent)
+        literal_bytes = node.end - node.start
+        bytes_max = self.policy.reference_bytes_max(literal_bytes)
+        if write_reference(descriptor, bytes_max) is None:
+            return _Folded(node, descriptor, None)
+        if descriptor.kind in (Kind.TEXT, Kind.BYTES):
+            # The other kinds are the literal itself. A part of L1: what is staged gives it back.
+            rebuilt = rebuild(descriptor, bytes(stored))
+            if not data.startswith(rebuilt, node.start, node.end) or len(rebuilt) != literal_bytes:
+                raise AssertionError(f"the literal at {node.start} is not rebuilt from its object")
+        descriptor = replace(descriptor, digest=self.stage(stored))
+        if self.policy.preview == "edges":
+            descriptor = self._with_preview(descriptor, stored, node, bytes_max)
+        return _Folded(node, descriptor, write_reference(descriptor, bytes_max))
+
+    def _with_preview(
+        self, descriptor: Descriptor, stored: bytes | memoryview, node: Node, bytes_max: float
+    ) -> Descriptor:
+        """With the longest preview that still meets the saving, if one does that says anything."""
+        without = write_reference(descriptor, bytes_max)
+        if without is None:
+            return descriptor
+        room = bytes_max - len(without) - len(',"preview":')
+        limit = int(min(PREVIEW_BYTES_MAX, room))
+        if limit < PREVIEW_BYTES_MIN:
+            return descriptor
+        shown = preview(
+            stored,
+            descriptor.kind,
+            limit,
+            items=node.items,
+            last_comma=node.last_comma - node.start,
+            lines=descriptor.lines or 0,
+        )
+        return replace(descriptor, preview=shown)
+
+    def _finish(self, segment: Segment, started: list[Future[_Folded] | _Folded]) -> int:
+        """Splice, prove and write out one segment; returns its size."""
+        folded = [each if isinstance(each, _Folded) else each.result() for each in started]
+        done = [each for each in folded if each.reference is not None]
+        pieces = list(
+            fold_parts(
+                segment.data, ((each.node.start, each.node.end, each.reference or b"") for each in done)
+            )
+        )
+        document = b"".join(pieces) if len(pieces) > 1 else bytes(pieces[0])
+        _prove(segment.data, document, done)
+        self.spool.write(document)
+        self.folded_count += len(done)
+        for each in done:
+            self.objects[each.descriptor.digest] = None
+        if self.spans is not None:
+            self.spans.extend(_spans(segment, done))
+        return len(segment.data)
+
+
+def _prove(data: bytes | bytearray, document: bytes, folded: list[_Folded]) -> None:
+    """L1 for one segment: unfold's own reading of `document` gives `data`.
+
+    Each object was compared with its literal when it was made; here every byte outside the spans is, and
+    that each reference reads back as what was staged for the span at that very place.
+    """
+    at = 0
+    expected = iter(folded)
+    for part in unfold_parts(document):
+        if isinstance(part, Reference):
+            each = next(expected, None)
+            if each is None or each.node.start != at or _bare(part.descriptor) != _bare(each.descriptor):
+                raise AssertionError(f"a reference does not read back at byte {at}")
+            at = each.node.end
+        elif data.startswith(part, at):
+            at += len(part)
+        else:
+            raise AssertionError(f"the folded document does not give back the source after byte {at}")
+    if at != len(data) or next(expected, None) is not None:
+        raise AssertionError("the folded document does not give back all of the source")
+
+
+def _bare(descriptor: Descriptor) -> Descriptor:
+    return replace(descriptor, items=None, lines=None, preview=None)
+
+
+def _spans(segment: Segment, folded: list[_Folded]) -> Iterator[FoldedSpan]:
+    paths = paths_at(segment.data, [each.node.start for each in folded])
+    for each in folded:
+        yield FoldedSpan(
+            paths[each.node.start],
+            segment.origin.offset + each.node.start,
+            each.descriptor.kind,
+            each.node.end - each.node.start,
+            len(each.reference or b""),
+            each.descriptor.digest,
+            each.descriptor.items,
+            each.descriptor.lines,
+        )

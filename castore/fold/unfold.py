@@ -1,0 +1,245 @@
+"""Unfold: every reference is replaced by the bytes that stood there, or nothing is written at all.
+
+Each object is digested again as it is read (L4), and if the document is just as fold wrote it, the whole
+is held against the digest of its source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, BinaryIO
+
+from castore.digest import Digest, parse_prefix
+from castore.document.path import paths_at, values
+from castore.document.pattern import Pattern, parse_pattern
+from castore.document.reference import Reference
+from castore.document.scan import Segment, segments
+from castore.document.splice import escape_members, unfold_parts
+from castore.errors import CastoreError, Damaged, DocumentInvalid, InvalidOption, NotFound, UnfoldMismatch
+from castore.fold.literal import rebuild
+from castore.fold.spool import Spool
+from castore.roots.model import Content
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from castore.store import StoreHandle
+
+__all__ = ["UnfoldReport", "unfold_stream"]
+
+_NO_NODES = 1 << 62
+_AHEAD_BYTES_MAX = 32 << 20
+"""Objects that were read ahead of the one being written may hold this many bytes."""
+
+_AHEAD_OBJECT_BYTES_MAX = 8 << 20
+"""A larger object is read when its turn comes."""
+
+_THREADED_BYTES_MIN = 512 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class UnfoldReport:
+    """document: what was read; source: what was written. left: references that --only left folded."""
+
+    document: Content
+    source: Content
+    expanded: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a partial unfold expands: digests (by their beginnings) and path patterns."""
+
+    prefixes: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+
+    @classmethod
+    def parse(cls, only: Sequence[str]) -> Selection | None:
+        if not only:
+            return None
+        prefixes, patterns = [], []
+        for text in only:
+            prefix = parse_prefix(text)
+            if prefix is not None:
+                prefixes.append(prefix)
+            elif text.startswith("$"):
+                patterns.append(parse_pattern(text))
+            else:
+                raise InvalidOption(
+                    f"'{text[:80]}' is neither a digest nor a path pattern", subject=text[:80]
+                )
+        return cls(tuple(prefixes), tuple(patterns))
+
+    def chosen(self, data: bytes | bytearray, references: list[Reference]) -> set[int]:
+        """Offsets of the references in `data` that are to be expanded."""
+        chosen = {each.start for each in references if each.descriptor.digest.hex.startswith(self.prefixes)}
+        if self.patterns and references:
+            starts = {each.start for each in references}
+            chosen.update(
+                at
+                for at, steps in values(data)
+                if at in starts and any(pattern.matches(steps) for pattern in self.patterns)
+            )
+        return chosen
+
+
+def unfold_stream(
+    source: BinaryIO,
+    target: BinaryIO,
+    handle: StoreHandle,
+    *,
+    only: Sequence[str] = (),
+    is_private: bool = False,
+    workers: int | None = None,
+) -> UnfoldReport:
+    """`target` holds the source of the folded document, byte for byte. Nothing is written before all resolved.
+
+    only: digests or patterns; just those references are expanded, and the result is again a folded
+    document. Raises ObjectMissing, ObjectDamaged, UnfoldMismatch (with the place in the document),
+    DocumentInvalid, StoreMissing if there are references and no store.
+    """
+    selection = Selection.parse(only)
+    with Spool(target, is_private=is_private) as spool:
+        unfolding = _Unfolding(handle, spool, selection, workers)
+        unfolding.run(source)
+        if unfolding.expanded and selection is None:
+            _check_whole(handle, unfolding.document, spool.content)
+        spool.release()
+        return UnfoldReport(unfolding.document, spool.content, unfolding.expanded, unfolding.left)
+
+
+def _check_whole(handle: StoreHandle, document: Content, source: Content) -> None:
+    root = handle.get().document_root(document.digest)
+    if root is not None and root.source is not None and root.source != source:
+        raise UnfoldMismatch(
+            f"the document unfolds to '{source.digest.abbreviated}', but '{root.source.digest.abbreviated}' "
+            "was folded",
+            hint="its objects are whole; report this as a bug in castore",
+        )
+
+
+class _Unfolding:
+    """One run: references are read ahead in threads, and written in order."""
+
+    def __init__(
+        self, handle: StoreHandle, spool: Spool, selection: Selection | None, workers: int | None
+    ) -> None:
+        self.handle = handle
+        self.spool = spool
+        self.selection = selection
+        self.workers = workers if workers is not None else min(4, os.cpu_count() or 1)
+        self.expanded = self.left = 0
+        self._digest = sha256()
+        self._size = 0
+        self._pool: Executor | None = None
+
+    @property
+    def document(self) -> Content:
+        return Content(Digest(self._digest.hexdigest()), self._size)
+
+    def run(self, source: BinaryIO) -> None:
+        try:
+            for segment in segments(source.read, _NO_NODES):
+                self._digest.update(segment.data)
+                self._size += len(segment.data)
+                self._segment(segment)
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
+
+    def _segment(self, segment: Segment) -> None:
+        try:
+            parts = list(unfold_parts(segment.data))
+        except DocumentInvalid as error:
+            raise placed(error, segment) from error.__cause__
+        references = [part for part in parts if isinstance(part, Reference)]
+        if self.selection is not None:
+            self._partly(segment, references)
+            return
+        ahead = self._read_ahead(references)
+        for part in parts:
+            if isinstance(part, Reference):
+                self._expand(segment, part, next(ahead))
+            elif part:
+                self.spool.write(part)
+
+    def _partly(self, segment: Segment, references: list[Reference]) -> None:
+        """The chosen references are expanded, escaped where that is needed; all else stays as it is."""
+        assert self.selection is not None
+        chosen = self.selection.chosen(segment.data, references)
+        view = memoryview(segment.data)
+        done = 0
+        for reference in references:
+            if reference.start not in chosen:
+                self.left += 1
+                continue
+            self.spool.write(view[done : reference.start])
+            try:
+                literal = self._literal(reference)
+            except CastoreError as error:
+                raise placed_at(error, segment, reference) from error.__cause__
+            for piece in escape_members(literal):
+                self.spool.write(piece)
+            self.expanded += 1
+            done = reference.end
+        self.spool.write(view[done:])
+
+    def _read_ahead(self, references: list[Reference]) -> Iterator[Future[bytes] | None]:
+        """For each reference its literal, being read; None for one to be read when its turn comes."""
+        size = sum(each.descriptor.size for each in references)
+        if self._pool is None and self.workers > 1 and size >= _THREADED_BYTES_MIN:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self.workers)
+
+        started: deque[tuple[int, Future[bytes] | None]] = deque()
+        held = 0
+        for reference in references:
+            size = reference.descriptor.size
+            future = None
+            if self._pool is not None and size <= _AHEAD_OBJECT_BYTES_MAX:
+                future = self._pool.submit(self._literal, reference)
+                held += size
+            started.append((size, future))
+            while held > _AHEAD_BYTES_MAX:
+                size, future = started.popleft()
+                held -= size if future is not None else 0
+                yield future
+        for _, future in started:
+            yield future
+
+    def _literal(self, reference: Reference) -> bytes:
+        return rebuild(reference.descriptor, self.handle.get().read(reference.descriptor.digest))
+
+    def _expand(self, segment: Segment, reference: Reference, ahead: Future[bytes] | None) -> None:
+        try:
+            self.spool.write(ahead.result() if ahead is not None else self._literal(reference))
+        except CastoreError as error:
+            raise placed_at(error, segment, reference) from error.__cause__
+        self.expanded += 1
+
+
+def placed_at(error: CastoreError, segment: Segment, reference: Reference) -> CastoreError:
+    """`error` with the path and the byte of the reference it is about."""
+    path = paths_at(segment.data, [reference.start])[reference.start]
+    offset = segment.origin.offset + reference.start
+    error.fields.update(path=path, offset=offset)
+    if isinstance(error, NotFound | Damaged | UnfoldMismatch):
+        error.at(f"{path} (byte {offset})")
+    return error
+
+
+def placed(error: DocumentInvalid, segment: Segment) -> DocumentInvalid:
+    """`error`, raised at an offset in the segment, with path, line and column."""
+    at = error.fields["offset"]
+    assert isinstance(at, int)
+    path = paths_at(segment.data, [at])[at]
+    segment.origin.locate(error, segment.data)
+    error.fields["path"] = path
+    error.place = f"{path} ({error.place})"
+    return error
