@@ -42,7 +42,7 @@ SINGLE_STORED_MAX = FRAME_BYTES + (FRAME_BYTES >> 8) + 128
 """Longest file of one frame: what zstd makes of FRAME_BYTES bytes that do not compress."""
 
 _EMPTY = bytes.fromhex("28b52ffd2000010000")
-"""The one file of an object of no bytes. zstandard returns early on it and would accept any junk behind it."""
+"""The one file of an object of no bytes. zstandard returns early on it, and accepts junk behind it."""
 
 _HEADER_BYTES_MAX = 18
 _SKIPPABLE = struct.Struct("<II")

@@ -15,6 +15,7 @@ from typing import Any
 from castore.errors import InvalidConfig, InvalidOption
 
 __all__ = [
+    "CLOCK_SKEW_SECONDS_MAX",
     "CONFIG_TEMPLATE",
     "DEPTH_MAX",
     "FRAME_BYTES",
@@ -74,6 +75,9 @@ LOCK_TIMEOUT_SECONDS = 30.0
 
 STAGED_AGE_SECONDS_MAX = 86_400
 """Staged files older than this are what a crash left, and are swept."""
+
+CLOCK_SKEW_SECONDS_MAX = 300
+"""gc refuses to run on a clock that stands further than this before the store's newest record."""
 
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")

@@ -70,7 +70,7 @@ class Calls:
             os.fsync(descriptor)
 
     def syncfs(self, descriptor: int) -> bool:
-        """Everything written to the file system of `descriptor` is on the disk; False if there is no such call."""
+        """All that was written to this file system is on the disk; False if there is no such call."""
         if sys.platform != "linux":
             return False
         if self._libc is None:
@@ -279,7 +279,7 @@ def _failed(act: str, path: str, error: OSError) -> CastoreError:
 
 
 def _remove_quietly(path: str) -> None:
-    """Best effort: what stays behind is swept with the staged files, and the first error is the one to tell."""
+    """Best effort: what stays behind is swept later, and the first error is the one to tell."""
     try:
         calls.unlink(path)
     except OSError:

@@ -26,7 +26,7 @@ def is_store(layout: Layout) -> bool:
 
 
 def read_format(layout: Layout) -> None:
-    """The store is there and of the version that this program writes. Raises StoreMissing, UnknownStoreFormat."""
+    """The store is there, and of our version. Raises StoreMissing, UnknownStoreFormat."""
     try:
         with open(layout.format, "rb") as file:
             line = file.read(_FORMAT_BYTES_MAX)

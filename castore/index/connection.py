@@ -184,7 +184,7 @@ class IndexFile:
             return None
         options = "mode=ro"
         if not os.access(self._layout.folder, os.W_OK):
-            # An ordinary read-only open of a WAL database must write beside it. Without a WAL it can't change.
+            # An ordinary open of a WAL database must write beside it. Without a WAL it can't change.
             if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
                 return None
             options += "&immutable=1"

@@ -20,6 +20,8 @@ __all__ = [
     "remove",
     "total",
     "unnamed",
+    "unnamed_in_shard",
+    "without_row",
 ]
 
 
@@ -56,29 +58,45 @@ def one(connection: sqlite3.Connection, digest: Digest) -> ObjectRow | None:
     return None if row is None else ObjectRow(*row)
 
 
+def without_row(connection: sqlite3.Connection, digests: Iterable[Digest]) -> list[Digest]:
+    """Those of these objects that have no row."""
+    return [each for each in digests if one(connection, each) is None]
+
+
 def in_shard(connection: sqlite3.Connection, shard: str) -> dict[bytes, ObjectRow]:
     """The rows of the objects whose digest begins with these two hex digits."""
     rows = connection.execute("SELECT * FROM objects WHERE digest>=? AND digest<=?", _bounds(shard))
     return {row[0]: ObjectRow(*row) for row in rows}
 
 
-def named_in_shard(connection: sqlite3.Connection, shard: str) -> set[bytes]:
-    """The digests of this shard that a root names, whether they have a row or not."""
+def named_in_shard(connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()) -> set[bytes]:
+    """The digests of this shard that a root names, leaving out the roots with these numbers."""
+    _set_gone(connection, without)
     rows = connection.execute(
-        "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?", _bounds(shard)
+        "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?"
+        " AND root NOT IN (SELECT root FROM temp.gone)",
+        _bounds(shard),
     )
     return {row[0] for row in rows}
 
 
+def unnamed_in_shard(connection: sqlite3.Connection, shard: str) -> list[bytes]:
+    """The digests with a row in this shard that no root names."""
+    rows = connection.execute(
+        "SELECT digest FROM objects WHERE digest>=? AND digest<=? AND NOT EXISTS"
+        " (SELECT 1 FROM root_objects WHERE root_objects.digest=objects.digest)",
+        _bounds(shard),
+    )
+    return [row[0] for row in rows]
+
+
 def unnamed(connection: sqlite3.Connection, roots_gone: Iterable[int] = ()) -> Total:
     """Objects with a row that no root names, once the roots with these numbers are gone."""
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS gone(root INTEGER PRIMARY KEY)")
-    connection.execute("DELETE FROM gone")
-    connection.executemany("INSERT INTO gone VALUES (?)", ((each,) for each in roots_gone))
+    _set_gone(connection, roots_gone)
     row = connection.execute(
         "SELECT COUNT(*), COALESCE(SUM(size),0), COALESCE(SUM(stored_bytes),0) FROM objects WHERE NOT EXISTS"
         " (SELECT 1 FROM root_objects WHERE root_objects.digest=objects.digest"
-        " AND root NOT IN (SELECT root FROM gone))"
+        " AND root NOT IN (SELECT root FROM temp.gone))"
     ).fetchone()
     return Total(*row)
 
@@ -98,6 +116,13 @@ def biggest(connection: sqlite3.Connection, limit: int) -> list[ObjectRow]:
     """The objects of most stored bytes first."""
     rows = connection.execute("SELECT * FROM objects ORDER BY stored_bytes DESC, digest LIMIT ?", (limit,))
     return [ObjectRow(*row) for row in rows]
+
+
+def _set_gone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """The roots that a question leaves out, in a table of this connection alone."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS gone(root INTEGER PRIMARY KEY)")
+    connection.execute("DELETE FROM temp.gone")
+    connection.executemany("INSERT INTO temp.gone VALUES (?)", ((each,) for each in numbers))
 
 
 def _bounds(shard: str) -> tuple[bytes, bytes]:

@@ -1,14 +1,17 @@
 """The index follows the files: rows for root files that came or changed, none for those that went.
 
-Laws: after `reconcile`, and after `rebuild`, the rows about roots say what the root files say. `rebuild`
-also gives every good object its row. Both run inside the write transaction. A root file that can't be
-read is RootDamaged, and nothing is changed: what a root we can't read keeps is not known.
+Laws: after `reconcile`, and after `rebuild`, the rows about roots say what the root files say, and the
+good objects that a root names which had no rows have theirs; `rebuild` gives every good object its row.
+Both run inside the write transaction. A root file that can't be read is RootDamaged, and nothing is
+changed: what a root that we can't read keeps is not known.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 
+from castore.digest import Digest
 from castore.errors import ObjectDamaged, ObjectMissing, RootDamaged
 from castore.index import objects, roots
 from castore.index.objects import ObjectRow
@@ -25,7 +28,7 @@ def is_complete(connection: sqlite3.Connection) -> bool:
 
 
 def is_current(connection: sqlite3.Connection, files: RootFiles) -> bool:
-    """Whether no roots/ab folder has changed since the index was written. False, too, if that can't be told."""
+    """Whether no roots/ab folder has changed since the index was written, as far as that can be told."""
     try:
         return roots.shard_times(connection) == files.shard_times()
     except (sqlite3.Error, RootDamaged):
@@ -34,20 +37,12 @@ def is_current(connection: sqlite3.Connection, files: RootFiles) -> bool:
 
 def rebuild(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> None:
     """Every root file and every good object has its rows. Reads the whole store."""
-    reconcile_all(connection, files)
-    rows: list[ObjectRow] = []
-    for digest in database.source.digests():
-        try:
-            found = database.check(digest)
-        except (ObjectDamaged, ObjectMissing):
-            # verify reports it: a file without a row, whose bytes are wrong.
-            continue
-        rows.append(ObjectRow(digest.raw, found.size, found.stored_bytes, found.file_sha256))
-    objects.add(connection, rows)
+    _add_objects(connection, database, database.source.digests())
+    reconcile_all(connection, database, files)
     connection.execute("INSERT OR REPLACE INTO facts VALUES ('complete', 1)")
 
 
-def reconcile(connection: sqlite3.Connection, files: RootFiles) -> bool:
+def reconcile(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> bool:
     """The rows follow every roots/ab folder that changed since our last write. True if one had.
 
     Costs a stat for each shard. It sees every file that came, went or was replaced by a rename, not one
@@ -57,23 +52,25 @@ def reconcile(connection: sqlite3.Connection, files: RootFiles) -> bool:
     times = files.shard_times()
     changed = [shard for shard in sorted(known.keys() | times.keys()) if known.get(shard) != times.get(shard)]
     for shard in changed:
-        _reconcile_shard(connection, files, shard)
+        _reconcile_shard(connection, database, files, shard)
     if changed:
         now = {shard: times[shard] for shard in changed if shard in times}
         roots.set_shard_times(connection, now, [shard for shard in changed if shard not in times])
     return bool(changed)
 
 
-def reconcile_all(connection: sqlite3.Connection, files: RootFiles) -> None:
+def reconcile_all(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> None:
     """The rows follow every root file, each compared by inode, size and mtime."""
     known = roots.shard_times(connection)
     times = files.shard_times()
     for shard in sorted(known.keys() | times.keys()):
-        _reconcile_shard(connection, files, shard)
+        _reconcile_shard(connection, database, files, shard)
     roots.set_shard_times(connection, times, [shard for shard in known if shard not in times])
 
 
-def _reconcile_shard(connection: sqlite3.Connection, files: RootFiles, shard: str) -> None:
+def _reconcile_shard(
+    connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles, shard: str
+) -> None:
     rows = roots.stamps(connection, shard)
     seen: dict[str, RootStamp] = {}
     for root_id in files.ids(shard):
@@ -81,9 +78,23 @@ def _reconcile_shard(connection: sqlite3.Connection, files: RootFiles, shard: st
             stamp = files.stamp(root_id)
             row = rows.get(root_id)
             if row is None or row.stamp != stamp:
-                roots.put(connection, files.read(root_id), stamp)
+                root = files.read(root_id)
+                roots.put(connection, root, stamp)
+                _add_objects(connection, database, objects.without_row(connection, root.objects))
         except FileNotFoundError:
             # Only writers remove root files, and we are the writer: somebody's hand did, just now.
             continue
         seen[root_id] = stamp
     roots.remove(connection, [root_id for root_id in rows if root_id not in seen])
+
+
+def _add_objects(connection: sqlite3.Connection, database: ObjectDatabase, digests: Iterable[Digest]) -> None:
+    """Each of these objects has its row, but for those that are missing or damaged: verify reports them."""
+    rows: list[ObjectRow] = []
+    for digest in digests:
+        try:
+            found = database.check(digest)
+        except (ObjectDamaged, ObjectMissing):
+            continue
+        rows.append(ObjectRow(digest.raw, found.size, found.stored_bytes, found.file_sha256))
+    objects.add(connection, rows)

@@ -18,11 +18,12 @@ __all__ = [
     "by_name",
     "count",
     "expiring",
-    "forgotten",
     "naming",
     "naming_count",
     "newest",
+    "newest_time",
     "next_sequence",
+    "numbers",
     "put",
     "remove",
     "set_shard_times",
@@ -50,8 +51,8 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
     remove(connection, [root.id])
     cursor = connection.execute(
         "INSERT INTO roots(id, scope, kind, name, source_name, source_digest, source_size, document_digest,"
-        " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, inode, file_bytes,"
-        " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, inode,"
+        " file_bytes, mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             root.id,
             root.scope,
@@ -120,19 +121,27 @@ def newest(connection: sqlite3.Connection, limit: int | None = None) -> list[Roo
     return list(_select(connection, "ORDER BY sequence DESC LIMIT ?", (-1 if limit is None else limit,)))
 
 
-def expiring(connection: sqlite3.Connection, until: float | None) -> list[tuple[int, str, float]]:
-    """Number, id and expiry of the roots that expire by then (None: at any time), the earliest first."""
+def expiring(connection: sqlite3.Connection) -> list[tuple[int, str, float, bool]]:
+    """Number, id, expiry, and whether it is forgotten, of each root with an expiry, the earliest first."""
     rows = connection.execute(
-        "SELECT number, id, expires FROM roots WHERE expires IS NOT NULL AND (?1 IS NULL OR expires<=?1)"
-        " ORDER BY expires, id",
-        (until,),
+        "SELECT number, id, expires, forgotten IS NOT NULL FROM roots WHERE expires IS NOT NULL"
+        " ORDER BY expires, id"
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [(row[0], row[1], row[2], bool(row[3])) for row in rows]
 
 
-def forgotten(connection: sqlite3.Connection) -> list[tuple[int, str, float]]:
-    rows = connection.execute("SELECT number, id, expires FROM roots WHERE forgotten IS NOT NULL ORDER BY id")
-    return [(row[0], row[1], row[2]) for row in rows]
+def newest_time(connection: sqlite3.Connection) -> float | None:
+    """When the latest root was created or forgotten, unix seconds."""
+    row = connection.execute("SELECT MAX(MAX(created), MAX(COALESCE(forgotten, 0))) FROM roots").fetchone()
+    return None if row[0] is None else float(row[0])
+
+
+def numbers(connection: sqlite3.Connection, root_ids: Iterable[str]) -> list[int]:
+    """The numbers that these roots have in the index; those without rows have none."""
+    found = (
+        connection.execute("SELECT number FROM roots WHERE id=?", (each,)).fetchone() for each in root_ids
+    )
+    return [row[0] for row in found if row is not None]
 
 
 def count(connection: sqlite3.Connection) -> int:

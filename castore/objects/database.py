@@ -31,7 +31,7 @@ class ObjectStat:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCheck:
-    """What a whole read found right. `file_sha256`: of the stored file. `stamp`: of the file that was read."""
+    """What a whole read found right. `file_sha256`: of the stored file. `stamp`: of the file then."""
 
     digest: Digest
     size: int
@@ -64,7 +64,7 @@ class ObjectDatabase:
         self._level = level
 
     def stage(self, data: Bytes) -> Staged:
-        """`data` is encoded and checked. An object with its digest that is already there is read and checked."""
+        """`data` is encoded and checked. If the object is there already, that one is read and checked."""
         digest = Digest(sha256(data).hexdigest())
         pieces = codec.encode(data, self._level)
         file_digest = sha256(pieces[0])

@@ -147,6 +147,21 @@ class LooseSource:
             folder = self._layout.object_folder(shard)
             raise CastoreError(f"can't list '{folder}': {error.strerror}", file=folder) from error
 
+    def sizes(self, shard: str) -> dict[str, int]:
+        """Stored bytes of every object in one shard, by its digest in hex."""
+        folder = self._layout.object_folder(shard)
+        try:
+            with os.scandir(folder) as entries:
+                return {
+                    entry.name: entry.stat(follow_symlinks=False).st_size
+                    for entry in entries
+                    if OBJECT_NAME.match(entry.name) and entry.name.startswith(shard)
+                }
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError as error:
+            raise CastoreError(f"can't list '{folder}': {error.strerror}", file=folder) from error
+
     # --- Helpers ---
 
     def _may_hold(self, length: int) -> bool:

@@ -104,7 +104,7 @@ class RootFiles:
             raise RootDamaged(folder, f"it can't be listed ({error.strerror})") from error
 
     def shard_times(self) -> dict[str, int]:
-        """The mtime of each shard's folder, in nanoseconds: changes when a file comes, goes or is replaced."""
+        """The mtime of each shard's folder, in nanoseconds: a file that comes or goes changes it."""
         times = {}
         prefix = self._layout.roots + "/"
         for shard in self.shards():

@@ -1,0 +1,95 @@
+"""What gc would do: pure, so that `--dry-run` prints the very decisions that the sweep carries out.
+
+Laws: an object is removed only if no root names it that has not expired. Roots are removed only when
+they have expired; a forgotten root has an expiry, and with `forgotten_now` that is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+__all__ = ["ExpiringRoot", "GcReport", "ShardPlan", "expired_roots", "plan_shard"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiringRoot:
+    """A root that has an expiry. `number`: its number in the index."""
+
+    number: int
+    id: str
+    expires: float
+    is_forgotten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlan:
+    """`removed`: digests, in hex, of objects that go now. `removed_later`: how many go at the last expiry."""
+
+    removed: tuple[str, ...]
+    removed_bytes: int
+    removed_later: int
+    removed_later_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GcReport:
+    """What gc has done, or would do. Bytes are of files.
+
+    later_objects, later_bytes: what is freed besides, by `later_date`, when the last root that has an
+    expiry has expired. staged_files: what a crash left in tmp/, over a day old.
+    """
+
+    roots: int = 0
+    objects: int = 0
+    stored_bytes: int = 0
+    later_objects: int = 0
+    later_bytes: int = 0
+    later_date: float | None = None
+    staged_files: int = 0
+    staged_bytes: int = 0
+
+    def with_shard(self, shard: ShardPlan) -> GcReport:
+        return replace(
+            self,
+            objects=self.objects + len(shard.removed),
+            stored_bytes=self.stored_bytes + shard.removed_bytes,
+            later_objects=self.later_objects + shard.removed_later,
+            later_bytes=self.later_bytes + shard.removed_later_bytes,
+        )
+
+
+def expired_roots(
+    expiring: Iterable[ExpiringRoot], *, now: float, forgotten_now: bool
+) -> tuple[list[ExpiringRoot], list[ExpiringRoot]]:
+    """Those that have expired, and those that will."""
+    gone, later = [], []
+    for root in expiring:
+        if root.expires <= now or (forgotten_now and root.is_forgotten):
+            gone.append(root)
+        else:
+            later.append(root)
+    return gone, later
+
+
+def plan_shard(
+    stored_bytes: Mapping[str, int], named: Collection[bytes], named_for_ever: Collection[bytes]
+) -> ShardPlan:
+    """Which of the objects in a shard's folder go.
+
+    stored_bytes: every object file there, by its digest in hex. named: digests that a root names which
+    has not expired; named_for_ever: that a root names which never does.
+    """
+    removed, later = [], []
+    for name in sorted(stored_bytes):
+        digest = bytes.fromhex(name)
+        if digest not in named:
+            removed.append(name)
+        elif digest not in named_for_ever:
+            later.append(name)
+    return ShardPlan(
+        tuple(removed),
+        sum(stored_bytes[name] for name in removed),
+        len(later),
+        sum(stored_bytes[name] for name in later),
+    )

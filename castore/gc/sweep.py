@@ -1,0 +1,165 @@
+"""gc: expired roots go, then the objects that no root names any more.
+
+Laws:
+- Nothing that a root names which has not expired is removed, however many writers run beside it: each
+  group of shards is listed, decided and swept inside the write transaction, and a writer that relies on
+  an object looks for it inside its own.
+- A root's file goes before its rows, and both before the objects: a crash leaves objects that nothing
+  names. Running again does the rest.
+- Where it is not certain what is kept, nothing is removed: roots/ missing or never used, a root file that
+  can't be read, a clock that stands before the newest record are all errors.
+
+Memory: the digests of a group of shards.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from castore.config import CLOCK_SKEW_SECONDS_MAX, STAGED_AGE_SECONDS_MAX
+from castore.digest import Digest
+from castore.errors import Damaged, RootDamaged
+from castore.gc.plan import ExpiringRoot, GcReport, ShardPlan, expired_roots, plan_shard
+from castore.layout import SHARDS
+from castore.store import Store
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+__all__ = ["plan", "sweep"]
+
+_GROUP_SHARDS = 16
+"""Shards swept in one transaction: short enough that writers wait for a moment only."""
+
+
+def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
+    """What `sweep` would do now; nothing is changed. Raises RootDamaged, Damaged as it would."""
+    parts = store.parts
+    connection = parts.reading()
+    if connection is None:
+        from castore.index.temporary import roots_in_memory
+
+        _check_roots(store)
+        connection = roots_in_memory(parts.root_files)
+    else:
+        _check_roots(store)
+    now = parts.clock()
+    _check_clock(connection, now)
+    gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+    report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+    for shard in SHARDS:
+        report = report.with_shard(_plan_shard(store, connection, shard, gone, later))
+    return _with_staged(report, _stale(store, now))
+
+
+def sweep(store: Store, *, forgotten_now: bool = False) -> GcReport:
+    """Expired roots are gone, and every object that only they named, on the disk. Says what was done."""
+    parts = store.parts
+    _check_roots(store)
+    with parts.writing(every_file=True) as connection:
+        now = parts.clock()
+        _check_clock(connection, now)
+        gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+        if gone:
+            parts.remove_roots(connection, [root.id for root in gone])
+    report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+    for start in range(0, len(SHARDS), _GROUP_SHARDS):
+        with parts.writing() as connection:
+            _, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+            report = _sweep_group(store, connection, SHARDS[start : start + _GROUP_SHARDS], later, report)
+    stale = _stale(store, now)
+    for path, _ in stale:
+        from castore import durable
+
+        durable.remove(path)
+    return _with_staged(report, stale)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _sweep_group(
+    store: Store,
+    connection: Connection,
+    shards: tuple[str, ...],
+    later: list[ExpiringRoot],
+    report: GcReport,
+) -> GcReport:
+    from castore.index import objects
+
+    removed: list[Digest] = []
+    rows: list[bytes] = []
+    for shard in shards:
+        found = _plan_shard(store, connection, shard, [], later)
+        report = report.with_shard(found)
+        removed += map(Digest, found.removed)
+        rows += objects.unnamed_in_shard(connection, shard)
+    for digest in removed:
+        store.parts.source.delete(digest)
+    store.parts.source.settle(removed)
+    objects.remove(connection, rows)
+    return report
+
+
+def _plan_shard(
+    store: Store, connection: Connection, shard: str, gone: list[ExpiringRoot], later: list[ExpiringRoot]
+) -> ShardPlan:
+    from castore.index import objects
+
+    sizes = store.parts.source.sizes(shard)
+    if not sizes:
+        return plan_shard({}, (), ())
+    named = objects.named_in_shard(connection, shard, without=[root.number for root in gone])
+    for_ever = named
+    if later:
+        for_ever = objects.named_in_shard(
+            connection, shard, without=[root.number for root in (*gone, *later)]
+        )
+    return plan_shard(sizes, named, for_ever)
+
+
+def _expiring(connection: Connection) -> list[ExpiringRoot]:
+    from castore.index import roots
+
+    return [ExpiringRoot(*row) for row in roots.expiring(connection)]
+
+
+def _check_roots(store: Store) -> None:
+    """What is kept is known. Raises RootDamaged."""
+    layout = store.parts.layout
+    if not store.parts.root_files.shards() and next(store.digests(), None) is not None:
+        raise RootDamaged(layout.roots, "it has never held a root, and objects are there")
+
+
+def _check_clock(connection: Connection, now: float) -> None:
+    from castore.index import roots
+
+    newest = roots.newest_time(connection)
+    if newest is not None and newest > now + CLOCK_SKEW_SECONDS_MAX:
+        raise Damaged(
+            "the clock stands before the newest record of the store",
+            hint="set the clock; nothing was removed",
+            now=now,
+            newest=newest,
+        )
+
+
+def _stale(store: Store, now: float) -> list[tuple[str, int]]:
+    """Path and bytes of what lies in tmp/ for over a day."""
+    stale = []
+    try:
+        with os.scandir(store.parts.layout.tmp) as entries:
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                if not stat.S_ISDIR(found.st_mode) and found.st_mtime < now - STAGED_AGE_SECONDS_MAX:
+                    stale.append((entry.path, found.st_size))
+    except FileNotFoundError:
+        return []
+    return sorted(stale)
+
+
+def _with_staged(report: GcReport, stale: list[tuple[str, int]]) -> GcReport:
+    return replace(report, staged_files=len(stale), staged_bytes=sum(size for _, size in stale))

@@ -1,0 +1,157 @@
+"""Transactions: the one write transaction of a store, and what every writer does inside it.
+
+Laws:
+- One writer or sweep of a store is inside `writing` at a time, and it finds rows that say what the root
+  files say: the index was made to follow them first.
+- A root file is on the disk before its rows are, and both before the block has ended.
+- After a crash in the middle the files are ahead of the rows; the next `writing` sees it and follows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from castore.config import Config
+from castore.errors import NameTaken, RootDamaged
+from castore.folder import shared_modes
+from castore.layout import Layout
+from castore.objects.database import ObjectDatabase
+from castore.objects.loose import LooseSource
+from castore.roots.files import RootFiles
+from castore.roots.model import Root
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from castore.index.connection import IndexFile
+
+__all__ = ["Clock", "Transactions"]
+
+Clock = Callable[[], float]
+
+
+class Transactions:
+    """The parts of one store folder, and its write transaction."""
+
+    def __init__(self, layout: Layout, config: Config, clock: Clock) -> None:
+        self.layout = layout
+        self.config = config
+        self.clock = clock
+        self.modes = shared_modes(layout)
+        self.source = LooseSource(layout, self.modes)
+        self.database = ObjectDatabase(self.source, level=config.compression_level)
+        self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
+        self._index: IndexFile | None = None
+
+    @property
+    def index(self) -> IndexFile:
+        if self._index is None:
+            from castore.index.connection import IndexFile
+
+            self._index = IndexFile(self.layout, mode=self.modes.index)
+        return self._index
+
+    @property
+    def notes(self) -> list[str]:
+        """What happened that somebody should be told, such as an index that was built anew."""
+        return self._index.notes if self._index is not None else []
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+
+    @contextmanager
+    def writing(self, *, every_file: bool = False) -> Iterator[Connection]:
+        """The one write transaction, with the rows as the root files are.
+
+        every_file: compare each root file, not only the folders' times. Raises StoreLocked, RootDamaged.
+        """
+        from castore.index import rebuild
+
+        self.make_writable()
+        with self.index.writing() as connection:
+            if not rebuild.is_complete(connection):
+                rebuild.rebuild(connection, self.database, self.root_files)
+            elif every_file:
+                rebuild.reconcile_all(connection, self.database, self.root_files)
+            else:
+                rebuild.reconcile(connection, self.database, self.root_files)
+            yield connection
+
+    def reading(self) -> Connection | None:
+        """The index, if it says what the root files say; None: read those."""
+        if self._index is None and not os.path.exists(self.layout.index):
+            return None
+        from castore.index import rebuild
+
+        connection = self.index.reading()
+        if connection is None or not rebuild.is_current(connection, self.root_files):
+            return None
+        return connection
+
+    def put_root(self, connection: Connection, root: Root) -> None:
+        """The root's file, on the disk, and its rows, in this transaction, say `root`."""
+        from castore.index import roots
+
+        stamp = self.root_files.publish(root)
+        roots.put(connection, root, stamp)
+        roots.used_sequence(connection, root.sequence)
+        self._note_shards(connection, {root.id[:2]})
+
+    def put_roots(self, connection: Connection, changed: list[Root]) -> None:
+        """As `put_root`, for roots that were there already."""
+        for root in changed:
+            self.put_root(connection, root)
+
+    def check_name(
+        self, connection: Connection, name: str | None, scope: str, root_id: str, now: float
+    ) -> None:
+        """Raises NameTaken if a live root of the scope, other than this one, has the name."""
+        if name is not None and self.others_named(connection, name, scope, root_id, now):
+            raise NameTaken(name, scope)
+
+    def others_named(
+        self, connection: Connection, name: str, scope: str, root_id: str, now: float
+    ) -> list[str]:
+        """The ids of the live roots of the scope that have the name, without this one."""
+        from castore.index import roots
+
+        return [
+            other.id
+            for other in roots.by_name(connection, name)
+            if other.scope == scope and other.id != root_id and other.is_live(now)
+        ]
+
+    def remove_roots(self, connection: Connection, root_ids: list[str]) -> None:
+        """None of these roots has a file, on the disk, or rows, in this transaction."""
+        from castore.index import roots
+
+        self.root_files.remove(root_ids)
+        roots.remove(connection, root_ids)
+        self._note_shards(connection, {root_id[:2] for root_id in root_ids})
+
+    def make_writable(self) -> None:
+        """The folders that writing needs are there: git keeps no empty ones.
+
+        Raises RootDamaged where objects/ holds something and roots/ is gone: what is kept is then not
+        known, and making it anew would let gc take everything.
+        """
+        from castore import durable
+
+        layout, mode = self.layout, self.modes.folder
+        for folder in (layout.objects, layout.tmp):
+            if not os.path.isdir(folder):
+                durable.make_folder(folder, mode)
+        if not os.path.isdir(layout.roots):
+            if next(self.source.digests(), None) is not None:
+                raise RootDamaged(layout.roots, "the folder is gone, and objects are there")
+            durable.make_folder(layout.roots, mode)
+
+    def _note_shards(self, connection: Connection, shards: set[str]) -> None:
+        """The changes to these shards of roots/ are ours: the next write need not look at them."""
+        from castore.index import roots
+
+        roots.set_shard_times(connection, {shard: self.root_files.shard_time(shard) for shard in shards})
