@@ -59,6 +59,15 @@ class Batch:
         """As `stage`, for any length, in bounded memory."""
         return self._keep(self._parts.database.stage_chunks(pieces))
 
+    def stage_files(self, paths: list[str]) -> list[Staged | OSError]:
+        """The bytes of each file are staged, in the order of `paths`; or the error of reading it.
+
+        The way to put thousands of files: several processes share the work.
+        """
+        from castore.staging import stage_files
+
+        return stage_files(self._parts.database, self._parts.source, paths, self._keep)
+
     def commit(self, draft: RootDraft, *, move_name: bool = False) -> Root:
         """The objects of `draft` and its root are in the store, on the disk.
 

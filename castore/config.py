@@ -27,6 +27,7 @@ __all__ = [
     "PREVIEW_BYTES_MAX",
     "REFERENCE_BYTES_MAX",
     "SCOPE_PATTERN",
+    "STAGING_PROCESSES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "SYNC_FILES_MAX",
     "Config",
@@ -78,6 +79,9 @@ STAGED_AGE_SECONDS_MAX = 86_400
 
 CLOCK_SKEW_SECONDS_MAX = 300
 """gc refuses to run on a clock that stands further than this before the store's newest record."""
+
+STAGING_PROCESSES_MAX = 8
+"""Processes that stage the files of one call together."""
 
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")

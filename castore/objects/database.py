@@ -63,14 +63,14 @@ class ObjectDatabase:
         self.source = source
         self._level = level
 
-    def stage(self, data: Bytes) -> Staged:
+    def stage(self, data: Bytes, *, hold: bool = True) -> Staged:
         """`data` is encoded and checked. If the object is there already, that one is read and checked."""
         digest = Digest(sha256(data).hexdigest())
         pieces = codec.encode(data, self._level)
         file_digest = sha256(pieces[0])
         for piece in pieces[1:]:
             file_digest.update(piece)
-        frames = self.source.stage(pieces)
+        frames = self.source.stage(pieces, hold=hold)
         return self._staged(digest, len(data), file_digest.digest(), frames)
 
     def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:

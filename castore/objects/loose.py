@@ -48,8 +48,8 @@ class LooseSource:
 
     # --- Writing ---
 
-    def stage(self, pieces: Iterable[bytes]) -> Frames:
-        if isinstance(pieces, list) and len(pieces) == 1 and self._may_hold(len(pieces[0])):
+    def stage(self, pieces: Iterable[bytes], *, hold: bool = True) -> Frames:
+        if hold and isinstance(pieces, list) and len(pieces) == 1 and self._may_hold(len(pieces[0])):
             return Frames(pieces, None, len(pieces[0]))
         path = self._new_path()
         return Frames(None, path, self._write(path, pieces))
@@ -98,6 +98,25 @@ class LooseSource:
     def settle(self, digests: Iterable[Digest]) -> None:
         folders = sorted({self._layout.object_folder(digest.hex) for digest in digests})
         durable.sync_folders(folders, self._layout.folder)
+
+    # --- Staging in a forked process ---
+
+    def name_for_child(self) -> str:
+        """A beginning of staged files' names that no other process uses."""
+        with self._lock:
+            self._staged_count += 1
+            return f"{self._staged_name}-{self._staged_count}"
+
+    def become_child(self, name: str) -> None:
+        """Called once in the forked process: its staged files are told from the parent's."""
+        self._lock = Lock()
+        self._staged_name, self._staged_count, self._held_bytes = name, 0, 0
+
+    def drop_child(self, name: str) -> None:
+        """What a process of this name has staged is gone."""
+        for each in os.listdir(self._layout.tmp):
+            if each.startswith(name + "-"):
+                durable.remove(f"{self._layout.tmp}/{each}")
 
     # --- Reading ---
 

@@ -19,7 +19,7 @@ class MemorySource:
         self._version = 0
         self._versions: dict[str, int] = {}
 
-    def stage(self, pieces: Iterable[bytes]) -> Frames:
+    def stage(self, pieces: Iterable[bytes], *, hold: bool = True) -> Frames:
         data = b"".join(pieces)
         return Frames([data], None, len(data))
 

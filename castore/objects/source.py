@@ -41,8 +41,8 @@ class Frames:
 
 
 class ObjectSource(Protocol):
-    def stage(self, pieces: Iterable[bytes]) -> Frames:
-        """Take encoded bytes, invisible. Any length; safe from several threads."""
+    def stage(self, pieces: Iterable[bytes], *, hold: bool = True) -> Frames:
+        """Take encoded bytes, invisible. Any length; safe from several threads. hold: in memory, if small."""
 
     def prepare(self, staged: Sequence[Frames]) -> None:
         """The bytes of `staged` are durable, still without a name."""
