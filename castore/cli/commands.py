@@ -43,7 +43,7 @@ COMMANDS: dict[str, Entry] = {
     "verify": Entry(
         "documents",
         "castore.cli.fold",
-        "Check that every reference in files resolves and re-digests; without files, check the store",
+        "Check every reference in files; without files, check the whole store",
         "ctx verify folded.json",
     ),
     "put": Entry(
@@ -85,7 +85,7 @@ COMMANDS: dict[str, Entry] = {
     "forget": Entry(
         "keeping",
         "castore.cli.keeping",
-        "Let roots expire once the grace time is over, so that gc may free what only they named",
+        "Let roots expire after the grace time, so that gc frees what only they named",
         "ctx forget --older-than 30d --dry-run",
     ),
     "gc": Entry(

@@ -7,13 +7,12 @@ OUT is replaced as a whole or not at all (castore.durable); stdout gets what is 
 from __future__ import annotations
 
 import os
-import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from castore.cli.failure import reason_of
+from castore.cli.failure import reason_of, report
 from castore.cli.output import binary_stdout, is_terminal
 from castore.errors import CastoreError, InvalidOption
 
@@ -22,6 +21,7 @@ __all__ = [
     "open_source",
     "open_target",
     "placed_in",
+    "readable",
     "source_name",
     "standard_input",
     "unreadable",
@@ -64,12 +64,6 @@ def standard_input(*, is_asked_for: bool = False) -> BinaryIO:
         raise InvalidOption(
             "no input: stdin is a terminal", hint="name a FILE, pipe a document in, or give '-' to type one"
         )
-    try:
-        is_folder = stat.S_ISDIR(os.fstat(sys.stdin.fileno()).st_mode)
-    except (OSError, ValueError):
-        is_folder = False  # No descriptor, so no folder.
-    if is_folder:
-        raise CastoreError("can't read stdin: Is a directory", hint="name a FILE")
     return sys.stdin.buffer
 
 
@@ -85,8 +79,25 @@ def placed_in(file: str | None) -> Iterator[None]:
 
 
 def source_name(file: str | None) -> str | None:
-    """The name a root remembers its source by: the path as it was typed, tidied; None for stdin."""
-    return None if file is None or file == STANDARD else os.path.normpath(file)
+    """The name a root remembers its source by: the path as it was typed, tidied; None for stdin.
+
+    It is text for people: bytes that are none are written as `\\xe9`.
+    """
+    if file is None or file == STANDARD:
+        return None
+    return os.fsencode(os.path.normpath(file)).decode("utf-8", "backslashreplace")
+
+
+def readable(files: Iterable[str], *, as_json: bool) -> list[str]:
+    """Those of `files` that can be opened; each of the others is reported on stderr."""
+    found = []
+    for file in files:
+        try:
+            open(file, "rb").close()
+            found.append(file)
+        except (OSError, ValueError) as error:
+            report(unreadable(file, error), as_json=as_json)
+    return found
 
 
 def unreadable(file: str, error: OSError | ValueError) -> CastoreError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
-from castore.cli.files import open_source, open_target, placed_in, source_name
+from castore.cli.files import open_source, open_target, placed_in, readable, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
 from castore.cli.parameters import (
@@ -27,6 +27,7 @@ from castore.config import FoldDefaults
 
 if TYPE_CHECKING:
     from castore.api import FoldPolicy, FoldReport
+    from castore.objects.finding import Finding
     from castore.store import StoreHandle
 
 __all__ = ["fold", "unfold", "verify"]
@@ -170,31 +171,40 @@ def verify(
     store: StoreFolder = None,
 ) -> int:
     """stdout holds the findings, one a line; 0 if there is none, 3 if there is one. Nothing is written."""
-    from castore import api
-
     handle = find_store(store)
+    checked = readable(files or (), as_json=as_json)
+    if files and not checked:
+        return 1
     found = 0
     with output.working("verifying"):
-        findings = (
-            api.verify_files(files, handle, quick=quick) if files else api.verify_store(handle, quick=quick)
-        )
-        for finding in findings:
-            found += 1
-            facts = {
-                "name": str(finding.name),
-                "digest": finding.digest,
-                "place": finding.place,
-                "words": finding.words,
-            }
-            output.table([Record((str(finding),), facts)], as_json)
+        for found, finding in enumerate(_findings(handle, checked, quick), start=1):  # noqa: B007
+            output.table([_finding_record(finding)], as_json)
     if found or as_json or output.is_attended():
-        where = plural(len(files), "file") if files else "the store"
-        output.summary(
-            f"{plural(found, 'finding') if found else 'no findings'} in {where}",
-            findings=found,
-            files=len(files or ()),
-        )
-    return _FINDINGS if found else 0
+        where = plural(len(checked), "file") if files else "the store"
+        words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
+        output.summary(words, findings=found, files=len(checked))
+    return _FINDINGS if found or len(checked) < len(files or ()) else 0
+
+
+def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Finding]:
+    """Of the files, or of the whole store."""
+    if files:
+        from castore.api import verify_files
+
+        return verify_files(files, handle, quick=quick)
+    from castore.gc.verify import verify_store
+
+    return verify_store(handle.get(), quick=quick)
+
+
+def _finding_record(finding: Finding) -> Record:
+    facts = {
+        "name": str(finding.name),
+        "digest": finding.digest,
+        "place": finding.place,
+        "words": finding.words,
+    }
+    return Record((str(finding),), facts)
 
 
 def _policy(handle: StoreHandle, **options: Any) -> FoldPolicy:

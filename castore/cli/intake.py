@@ -15,8 +15,9 @@ from castore.errors import CastoreError
 from castore.roots.model import RootDraft, RootKind
 
 if TYPE_CHECKING:
+    from castore.batch import Batch
     from castore.objects.database import Staged
-    from castore.store import Batch, Store
+    from castore.store import Store
 
 __all__ = ["Unread", "put_files"]
 

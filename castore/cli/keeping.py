@@ -1,1 +1,158 @@
 """log, tag, forget, gc: what is kept, and until when."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from castore.cli import output
+from castore.cli.locate import find_store
+from castore.cli.output import Moment, date_text, plural, size_text
+from castore.cli.parameters import (
+    DryRun,
+    Json,
+    KeepFor,
+    Limit,
+    Reference,
+    Scope,
+    StoreFolder,
+    parse_count,
+    parse_keep_for,
+)
+from castore.cli.roots import root_facts, root_record
+from castore.config import parse_duration
+from castore.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from castore.gc.plan import GcReport
+    from castore.keeping import Forgotten
+
+__all__ = ["forget", "gc", "log", "tag"]
+
+
+def log(limit: Limit = None, as_json: Json = False, store: StoreFolder = None) -> None:
+    """stdout lists the roots, the latest first, with those that are forgotten but not yet collected."""
+    roots = find_store(store).get().roots(parse_count("-n", limit))
+    now = time.time()
+    output.table((root_record(root, now) for root in roots), as_json)
+
+
+def tag(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A letter, then letters, digits and . _ -")],
+    ref: Reference,
+    keep_for: KeepFor = None,
+    scope: Scope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """NAME means the object, or the folded document with all its objects, and keeps it. Taken: 15."""
+    root = find_store(store).get().tag(name, ref, scope=scope, keep_seconds=parse_keep_for(keep_for))
+    if as_json:
+        output.block((), root_facts(root), as_json)
+
+
+def forget(
+    refs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[REF]...", help="Names, digests of folded documents, digests that put printed."
+        ),
+    ] = None,
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="DUR", help="Forget what is older, and has no name.")
+    ] = None,
+    dry_run: DryRun = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Keep it again, while gc has not freed it.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Skip the grace time: the next gc frees it.")] = False,
+    scope: Scope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """The roots chosen expire when the grace time is over; none being chosen is no error."""
+    from castore.keeping import RootChoice
+
+    if not refs and older_than is None:
+        raise InvalidOption("nothing says what to forget", hint="name a REF, or say --older-than 30d")
+    if undo and now:
+        raise InvalidOption("--undo and --now contradict each other")
+    choice = RootChoice(
+        references=tuple(refs or ()),
+        older_than_seconds=None if older_than is None else parse_duration(older_than),
+        scope=scope,
+    )
+    opened = find_store(store).get()
+    if undo:
+        _say_forgotten(opened.remember(choice, dry_run=dry_run), "remember", dry_run, as_json)
+    else:
+        _say_forgotten(opened.forget(choice, at_once=now, dry_run=dry_run), "forget", dry_run, as_json)
+
+
+def _say_forgotten(done: Forgotten, verb: str, dry_run: bool, as_json: bool) -> None:
+    """`would forget 12 roots; gc would free 48 MB after 2026-12-13`."""
+    if as_json:
+        facts = {
+            "roots": [root_facts(root) for root in done.roots],
+            "objects": done.objects,
+            "stored_bytes": done.stored_bytes,
+            "expires": None if done.expires is None else Moment(done.expires),
+            "dry_run": dry_run,
+        }
+        output.block((), facts, as_json)
+        return
+    past = {"forget": "forgot", "remember": "remembered"}[verb]
+    words = f"{'would ' + verb if dry_run else past} {plural(len(done.roots), 'root')}"
+    if verb == "forget" and done.expires is not None:
+        would = "would free" if dry_run else "frees"
+        words += f"; gc {would} {size_text(done.stored_bytes)} after {date_text(done.expires)}"
+    if dry_run:
+        output.line(words)
+    elif output.is_attended():
+        output.summary(words)
+
+
+def gc(
+    dry_run: DryRun = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Free what was forgotten without waiting for the grace time.")
+    ] = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """What no root names is gone from the disk, and nothing else. stdout says what was freed, or would be."""
+    from castore.gc.sweep import plan, sweep
+
+    opened = find_store(store).get()
+    with output.working("collecting"):
+        report = (plan if dry_run else sweep)(opened, forgotten_now=now)
+    facts = {
+        "roots": report.roots,
+        "objects": report.objects,
+        "stored_bytes": report.stored_bytes,
+        "later_objects": report.later_objects,
+        "later_bytes": report.later_bytes,
+        "later_date": None if report.later_date is None else Moment(report.later_date),
+        "staged_files": report.staged_files,
+        "staged_bytes": report.staged_bytes,
+        "dry_run": dry_run,
+    }
+    if as_json:
+        output.block((), facts, as_json)
+    else:
+        output.line(_gc_words(report, dry_run))
+
+
+def _gc_words(report: GcReport, dry_run: bool) -> str:
+    """`freed 3 objects, 1.2 MB (48 MB more after 2026-12-13)`."""
+    freed = report.stored_bytes + report.staged_bytes
+    if report.objects or report.staged_files:
+        parts = [plural(report.objects, "object")] if report.objects else []
+        parts += [plural(report.staged_files, "staged file")] if report.staged_files else []
+        words = f"{'would free' if dry_run else 'freed'} {' and '.join(parts)}, {size_text(freed)}"
+    else:
+        words = "nothing to free"
+    if report.later_objects and report.later_date is not None:
+        more = " more" if freed else ""
+        words += f" ({size_text(report.later_bytes)}{more} after {date_text(report.later_date)})"
+    return words

@@ -20,6 +20,7 @@ from castore.cli.parameters import (
     KeepFor,
     Limit,
     Name,
+    Reference,
     Scope,
     StoreFolder,
     parse_count,
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
     from castore.store import Store
 
 __all__ = ["cat", "ls", "put", "show"]
-
-Reference = Annotated[
-    str,
-    typer.Argument(metavar="REF", help="A digest or its first digits, a name, or a reference pasted in."),
-]
 
 _PARTLY = 3
 _HELD_BYTES_MAX = 64 << 20

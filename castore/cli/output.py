@@ -54,7 +54,14 @@ class Size(int):
 
 
 class Count(int):
-    """How many."""
+    """How many, and of what where that needs saying."""
+
+    word: str
+
+    def __new__(cls, count: int, word: str = "") -> Count:
+        counted = super().__new__(cls, count)
+        counted.word = word
+        return counted
 
 
 class Moment(float):
@@ -236,7 +243,7 @@ def human(value: Any, now: float) -> str:
     if isinstance(value, Size):
         return size_text(value)
     if isinstance(value, Count):
-        return count_text(value)
+        return plural(value, value.word) if value.word else count_text(value)
     if isinstance(value, Moment):
         return age_text(value, now)
     if isinstance(value, Digest):

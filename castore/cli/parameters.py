@@ -17,6 +17,7 @@ from castore.config import parse_duration
 from castore.errors import InvalidOption
 
 __all__ = [
+    "DryRun",
     "File",
     "Json",
     "KeepFor",
@@ -24,6 +25,7 @@ __all__ = [
     "Name",
     "Out",
     "PlainCommand",
+    "Reference",
     "Scope",
     "StoreFolder",
     "parse_count",
@@ -49,6 +51,11 @@ Scope = Annotated[
 KeepFor = Annotated[
     str | None,
     typer.Option("--for", metavar="DUR", help="Keep it this long, as in 30d (default: for ever)."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Reference = Annotated[
+    str,
+    typer.Argument(metavar="REF", help="A digest or its first digits, a name, or a reference pasted in."),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 

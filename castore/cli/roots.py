@@ -6,22 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from castore.cli.output import Count, Moment, Record, Size, age_text, date_text
+from castore.digest import Digest
 from castore.roots.model import Root
 
 __all__ = ["root_facts", "root_record", "root_title", "root_words"]
 
 
 def root_record(root: Root, now: float) -> Record:
-    """Age, kind, what it is called, how many objects, how large the source was, until when it is kept."""
+    """Age, kind, title, objects, size of the source, the digest to forget it by, until when it is kept."""
     size = _size(root)
     cells = (
         Moment(root.created),
         str(root.kind),
         root_title(root),
-        Count(len(root.objects)),
+        Count(len(root.objects), "object"),
         None if size is None else Size(size),
+        _digest(root),
         _state(root, now),
-        root.id,
     )
     return Record(cells, root_facts(root))
 
@@ -51,6 +52,13 @@ def root_facts(root: Root) -> Mapping[str, Any]:
         "forgotten": None if root.forgotten is None else Moment(root.forgotten),
         "objects": len(root.objects),
     }
+
+
+def _digest(root: Root) -> Digest | None:
+    """The digest of the folded document, or of the one object."""
+    if root.document is not None:
+        return root.document.digest
+    return root.objects[0] if len(root.objects) == 1 else None
 
 
 def _size(root: Root) -> int | None:

@@ -43,7 +43,9 @@ class Shell:
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
         self.environment = {
-            key: value for key, value in os.environ.items() if not key.startswith(("CTX_", "_CTX", "XDG_", "NO_COLOR"))
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("CTX_", "_CTX", "XDG_", "NO_COLOR", "SUDO_"))
         }
         self.environment |= {"HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
 

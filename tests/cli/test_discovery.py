@@ -77,7 +77,9 @@ class TestReadsMakeNothing:
         ids=" ".join,
     )
     @pytest.mark.parametrize("is_named", [True, False], ids=["CTX_STORE", "user"])
-    def test_no_store_is_exit_10(self, shell: Shell, tmp_path: Path, arguments: list[str], is_named: bool) -> None:
+    def test_no_store_is_exit_10(
+        self, shell: Shell, tmp_path: Path, arguments: list[str], is_named: bool
+    ) -> None:
         named = {"CTX_STORE": str(tmp_path / "named")} if is_named else {}
         done = shell(*arguments, **named)
         assert (done.code, done.out) == (10, b"")

@@ -71,6 +71,13 @@ class TestInput:
         assert (done.code, done.out) == (1, b"")
         assert done.err.startswith("error: can't read 'folder': ")
 
+    def test_one_of_many_is_named_and_the_others_are_done(self, ctx: Shell) -> None:
+        (ctx.folder / "folded.json").write_bytes(ctx("fold", "in.json").out)
+        for done in (ctx("verify", "folded.json", "absent"), ctx("put", "in.json", "absent")):
+            assert done.code == 3
+            assert done.err == "error: can't read 'absent': No such file or directory\n"
+        assert ctx("put", "in.json", "absent").lines == ctx("put", "in.json").lines
+
     def test_that_is_no_document_says_where(self, ctx: Shell) -> None:
         (ctx.folder / "bad.json").write_bytes(b'{"a": 1}\n{"b": NaN}\n')
         done = ctx("fold", "bad.json", "-o", "out.json")
@@ -111,7 +118,13 @@ class TestOutput:
 
         with Path("/dev/full").open("wb") as full:
             done = subprocess.run(
-                ctx.command(*command), cwd=ctx.folder, env=ctx.environment, stdout=full, stderr=subprocess.PIPE, check=False
+                ctx.command(*command),
+                cwd=ctx.folder,
+                env=ctx.environment,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=60,
             )
         assert done.returncode == 1
         assert done.stderr.startswith(b"error: No space left on device\nhint: ")
@@ -155,20 +168,12 @@ class TestDescription:
     """failure.describe, the one place that words an exception."""
 
     def test_causes_are_told_once(self) -> None:
-        try:
-            try:
-                raise OSError(5, "Input/output error")
-            except OSError as error:
-                raise ObjectDamaged("sha256:" + "0" * 64, "it can't be read") from error
-        except ObjectDamaged as error:
-            assert describe(error).causes == ("Input/output error",)
-        try:
-            try:
-                raise OSError(5, "Input/output error")
-            except OSError as error:
-                raise CastoreError("can't read 'x': Input/output error") from error
-        except CastoreError as error:
-            assert describe(error).causes == ()
+        found = ObjectDamaged("sha256:" + "0" * 64, "it can't be read")
+        found.__cause__ = OSError(5, "Input/output error")
+        assert describe(found).causes == ("Input/output error",)
+        said = CastoreError("can't read 'x': Input/output error")
+        said.__cause__ = found.__cause__
+        assert describe(said).causes == ()
 
     def test_what_nobody_expected_is_a_bug(self) -> None:
         found = describe(ZeroDivisionError("division by zero"))

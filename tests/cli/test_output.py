@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from castore.cli import output
 from castore.cli.output import Count, Moment, Size, age_text, human, plain, printable, size_text
 from castore.digest import Digest
 
@@ -45,12 +47,12 @@ def test_sizes(size: int, text: str) -> None:
         (86_399, "23 hours ago"),
         (86_400, "yesterday"),
         (12 * 86_400, "12 days ago"),
-        (40 * 86_400, "2025-12-23"),
-        (-86_400, "2026-02-02"),
+        (40 * 86_400, "2025-12-24"),
+        (-86_400, "2026-02-03"),
     ],
 )
 def test_ages(seconds: float, text: str) -> None:
-    now = 1_769_990_400.0  # 2026-02-02 00:00 UTC, less 86,400 s.
+    now = 1_769_990_400.0  # 2026-02-02 00:00 UTC
     assert age_text(now - seconds, now) == text
 
 
@@ -70,8 +72,7 @@ def test_control_characters_are_shown() -> None:
     assert printable("a\n\x1b[31mb\x7f\x9b") == "a\\x0a\\x1b[31mb\\x7f\\x9b"
 
 
-def test_names_that_are_not_text_come_out_as_they_were(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    output.line("caf\udce9")
-    output.line("lone \ud800")
-    output.finish()
-    assert capfdbinary.readouterr().out == b"caf\xe9\nlone \\ud800\n"
+def test_names_that_are_not_text_come_out_as_they_were() -> None:
+    program = r"from castore.cli.output import *; line('caf\udce9'); line('lone \ud800'); finish()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)
+    assert done.stdout == b"caf\xe9\nlone \\ud800\n"

@@ -53,7 +53,8 @@ class Repository:
             "GIT_CONFIG_SYSTEM": "/dev/null",
         }
         (home / "gitconfig").write_text(
-            "[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
+            "[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
+            '[protocol "file"]\n\tallow = always\n'
         )
 
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
@@ -96,7 +97,7 @@ def repository(shell: Shell, tmp_path: Path) -> Repository:
     revision = found.git("rev-parse", "HEAD", cwd=hooks).strip()
     found.git("init", "-q")
     (found.folder / ".pre-commit-config.yaml").write_text(CONFIG.format(hooks=hooks, revision=revision))
-    (found.folder / "tsconfig.json").write_text('{\n  // comments and a trailing comma\n  "strict": true,\n}\n')
+    (found.folder / "tsconfig.json").write_text('{\n  // comments\n  "strict": true,\n}\n')
     assert shell("init", "--tracked").code == 0
     (found.folder / "folded.json").write_bytes(shell("fold", stdin=DOCUMENT).out)
     found.commit()

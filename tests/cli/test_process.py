@@ -86,9 +86,9 @@ class TestCompletion:
     def test_help_goes_with_the_names(self, shell: Shell) -> None:
         done = shell(_CTX_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="ctx ")
         assert done.code == 0
-        for name, entry in COMMANDS.items():
-            assert name in done.out.decode()
-            assert entry.summary.split(",")[0] in done.out.decode()
+        assert len(done.lines) == len(COMMANDS)
+        for name, line in zip(COMMANDS, done.lines, strict=True):
+            assert f'"{name}":"' in line
 
     @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
     def test_script_for_each_shell(self, shell: Shell, name: str) -> None:
@@ -175,23 +175,6 @@ class TestStreams:
             os.close(slave)
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: no input: stdin is a terminal\nhint: ")
-
-    def test_stdin_that_is_a_folder(self, ctx: Shell) -> None:
-        descriptor = os.open(ctx.folder, os.O_RDONLY)
-        try:
-            done = subprocess.run(
-                ctx.command("fold"),
-                env=ctx.environment,
-                cwd=ctx.folder,
-                stdin=descriptor,
-                capture_output=True,
-                check=False,
-                timeout=30,
-            )
-        finally:
-            os.close(descriptor)
-        assert (done.returncode, done.stdout) == (1, b"")
-        assert done.stderr.startswith(b"error: can't read stdin: Is a directory")
 
     def test_a_current_folder_that_is_gone(self, ctx: Shell) -> None:
         gone = ctx.folder / "gone"

@@ -58,7 +58,17 @@ def is_allowed(path: Path, where: tuple[str, ...]) -> bool:
 
 
 def imported_modules(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Top-level names of what is imported when the program runs: imports for types alone run nothing."""
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name.partition(".")[0], node.lineno
