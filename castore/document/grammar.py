@@ -16,7 +16,7 @@ from castore.config import DEPTH_MAX
 from castore.document.place import invalid, utf8_error_offset
 from castore.errors import DocumentInvalid, LimitExceeded
 
-__all__ = ["ARRAY", "OBJECT", "STRING", "Node", "depth_exceeded", "scan_strictly"]
+__all__ = ["ARRAY", "OBJECT", "STRING", "Node", "depth_exceeded", "scan_strictly", "value_end"]
 
 ARRAY, OBJECT, STRING = 0x5B, 0x7B, 0x22
 """A node's kind is the byte that opens it: `[`, `{` or `"`."""
@@ -101,6 +101,11 @@ def scan_strictly(data: bytes | bytearray, floor: int) -> list[Node]:
     if bad is not None:
         raise invalid("not UTF-8", bad)
     return nodes
+
+
+def value_end(data: bytes | bytearray, at: int) -> int:
+    """The offset after the value that begins at `at`, in a document that was scanned before."""
+    return _Scan(data, len(data)).value(at)
 
 
 class _Scan:

@@ -23,9 +23,10 @@ class Origin:
     lines: int = 0
     line_start: int = 0
 
-    def after(self, data: bytes | bytearray) -> Origin:
-        """Of the piece that comes after `data`."""
-        newlines = data.count(b"\n")
+    def after(self, data: bytes | bytearray, newlines: int | None = None) -> Origin:
+        """Of the piece that comes after `data`, whose line feeds the caller may have counted faster."""
+        if newlines is None:
+            newlines = data.count(b"\n")
         if not newlines:
             return Origin(self.offset + len(data), self.lines, self.line_start)
         last = self.offset + data.rfind(b"\n") + 1

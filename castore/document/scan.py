@@ -61,7 +61,7 @@ def segments(read: Read, floor: int, *, small_bytes_max: int = SMALL_BYTES_MAX) 
 
 
 def _large(head: bytes, read: Read, floor: int, origin: Origin) -> Iterator[Segment]:
-    from castore.document.structure import StructureScan
+    from castore.document.structure import StructureScan, count_newlines
 
     scan = StructureScan(floor)
     pending = bytearray(head)
@@ -78,7 +78,7 @@ def _large(head: bytes, read: Read, floor: int, origin: Origin) -> Iterator[Segm
             segment, pending = _cut(pending, scan, floor, origin)
             yield segment
             if not is_at_end:
-                origin = origin.after(segment.data)
+                origin = origin.after(segment.data, newlines=count_newlines(segment.data))
             del segment
         if is_at_end:
             return

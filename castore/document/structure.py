@@ -22,7 +22,7 @@ import numpy.typing as npt
 from castore.config import DEPTH_MAX
 from castore.document.grammar import ARRAY, SPACE, STRING, Node
 
-__all__ = ["StructureScan"]
+__all__ = ["StructureScan", "count_newlines"]
 
 _CHUNK_BYTES = 1 << 20
 _RUN_ROUNDS_MAX = 64
@@ -197,6 +197,14 @@ class StructureScan:
                     del stack[depth - 1 :]
                     stack.append(node)
         self._open = stack[:depth_after]
+
+
+def count_newlines(data: bytes | bytearray) -> int:
+    octets = np.frombuffer(data, np.uint8)
+    return sum(
+        int(np.count_nonzero(octets[at : at + _CHUNK_BYTES] == _NEWLINE))
+        for at in range(0, len(data), _CHUNK_BYTES)
+    )
 
 
 def _count(node: Node, commas: int, last_comma: int) -> None:

@@ -44,7 +44,10 @@ _KIND_OF_OPENING = {ARRAY: Kind.ARRAY, OBJECT: Kind.OBJECT, STRING: Kind.STRING}
 def object_of(
     data: bytes | bytearray, node: Node, parent: Node | None
 ) -> tuple[Descriptor, bytes | memoryview]:
-    """What stands for the literal at `node`: a descriptor without its digest, and the object's bytes."""
+    """What stands for the literal at `node`: a descriptor without its digest, and the object's bytes.
+
+    A text or base64 string was encoded again here and compared with its literal; else it is kept as a string.
+    """
     literal = memoryview(data)[node.start : node.end]
     size = len(literal)
     if node.kind == ARRAY:

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from castore.descriptor import Kind
-from castore.document.grammar import ARRAY, OBJECT, STRING, Node
+from castore.document.grammar import ARRAY, OBJECT, STRING, Node, value_end
 from castore.document.path import Step, count_items, member_name_before, values
 from castore.document.pattern import Pattern, parse_pattern
 from castore.document.reference import REFERENCE_BYTES_MIN, bare_length
@@ -145,18 +145,18 @@ def _is_message_list(data: bytes | bytearray, node: Node) -> bool:
     at = node.start + 1
     while data[at] in b" \t\r\n":
         at += 1
-    # Most arrays are told by their first item; the rest is read only if that may be a message.
-    if data[at] != OBJECT:
+    # Most arrays are told by their first item; the rest is read only if that is a message.
+    if data[at] != OBJECT or not _is_message(_plain(data[at : value_end(data, at)])):
         return False
-    literal = bytes(memoryview(data)[node.start : node.end])
+    literal = memoryview(data)[node.start : node.end]
     if len(literal) <= _PLAIN_JSON_BYTES_MAX:
-        return all(_is_message(item) for item in _plain(literal))
+        return all(_is_message(item) for item in _plain(bytes(literal)))
     import msgspec
 
     try:
         items = msgspec.json.decode(literal, type=list[msgspec.Raw])
     except msgspec.DecodeError:  # A lone surrogate: the slower decoder takes it.
-        return all(_is_message(item) for item in _plain(literal))
+        return all(_is_message(item) for item in _plain(bytes(literal)))
     has_role = msgspec.json.Decoder(msgspec.defstruct("Message", [("role", str)]))
     for item in items:
         try:
@@ -167,7 +167,7 @@ def _is_message_list(data: bytes | bytearray, node: Node) -> bool:
     return True
 
 
-def _plain(literal: bytes) -> Any:
+def _plain(literal: bytes | bytearray) -> Any:
     return json.loads(literal.decode(), parse_int=str, parse_float=str)
 
 
