@@ -192,7 +192,7 @@ def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Fi
         from castore.api import verify_files
 
         return verify_files(files, handle, quick=quick)
-    from castore.gc.verify import verify_store
+    from castore.gc.verify import verify as verify_store
 
     return verify_store(handle.get(), quick=quick)
 

@@ -72,7 +72,7 @@ def put(
         stored, unread = put_files(find_store(store).get_or_create(), paths, draft)
     output.table((_put_record(path, staged) for path, staged in stored), as_json)
     for each in unread:
-        report(each.error, as_json=as_json)
+        report(each, as_json=as_json)
     return 0 if not unread else _PARTLY if stored else 1
 
 
