@@ -16,7 +16,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from urllib.parse import quote
 
 from castore import durable
@@ -77,9 +77,19 @@ class IndexFile:
             self._reader = self._open_reader()
         return self._reader
 
-    def unreadable(self) -> None:
-        """The index turned out to be damaged while it was read: read without it from now on."""
-        self.close()
+    def problem(self) -> str | None:
+        """What is wrong with the index that is there, in words; None if nothing is. Changes nothing."""
+        try:
+            with closing(self._connect_for_reading()) as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version > SCHEMA_VERSION:
+                    return "the index was written by a newer castore"
+                found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                return None if found == "ok" else f"the index is damaged ({found})"
+        except sqlite3.DatabaseError as error:
+            if _is_busy(error) or _is_unopenable(error):
+                return None
+            return f"the index is damaged ({error})"
 
     def close(self) -> None:
         for connection in (self._writer, self._reader):
@@ -182,17 +192,9 @@ class IndexFile:
         path = self._layout.index
         if not os.path.isfile(path):
             return None
-        options = "mode=ro"
-        if not os.access(self._layout.folder, os.W_OK):
-            # An ordinary open of a WAL database must write beside it. Without a WAL it can't change.
-            if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
-                return None
-            options += "&immutable=1"
         connection = None
         try:
-            connection = sqlite3.connect(
-                _uri(path, options), uri=True, timeout=1.0, isolation_level=None, check_same_thread=False
-            )
+            connection = self._connect_for_reading()
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if _is_ours(connection, version) and _is_complete(connection):
                 return connection
@@ -202,6 +204,18 @@ class IndexFile:
         if connection is not None:
             connection.close()
         return None
+
+    def _connect_for_reading(self) -> sqlite3.Connection:
+        path = self._layout.index
+        options = "mode=ro"
+        if not os.access(self._layout.folder, os.W_OK):
+            # An ordinary open of a WAL database must write beside it. Without a WAL it can't change.
+            if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
+                raise sqlite3.OperationalError("the index has a WAL, and the folder can't be written")
+            options += "&immutable=1"
+        return sqlite3.connect(
+            _uri(path, options), uri=True, timeout=1.0, isolation_level=None, check_same_thread=False
+        )
 
     def _lock(self, *, exclusive: bool, deadline: float) -> int:
         """An open descriptor of objects/ that holds the lock. Raises StoreLocked after the deadline."""
@@ -241,6 +255,12 @@ def _uri(path: str, options: str) -> str:
 
 def _is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _is_unopenable(error: sqlite3.Error) -> bool:
+    """A read-only folder, say: then nothing can be told of the index, and nothing is wrong with it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _is_ours(connection: sqlite3.Connection, version: int) -> bool:

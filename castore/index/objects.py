@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from castore.digest import Digest
@@ -14,6 +14,7 @@ __all__ = [
     "add",
     "biggest",
     "count",
+    "everything",
     "in_shard",
     "named_in_shard",
     "one",
@@ -47,6 +48,10 @@ def add(connection: sqlite3.Connection, rows: Iterable[ObjectRow]) -> None:
         " size=excluded.size, stored_bytes=excluded.stored_bytes, file_sha256=excluded.file_sha256",
         rows,
     )
+
+
+def everything(connection: sqlite3.Connection) -> Iterator[ObjectRow]:
+    return (ObjectRow(*row) for row in connection.execute("SELECT * FROM objects"))
 
 
 def remove(connection: sqlite3.Connection, digests: Iterable[bytes]) -> None:

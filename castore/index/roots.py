@@ -73,7 +73,7 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
     number = cursor.lastrowid
     connection.executemany(
         "INSERT INTO root_objects VALUES (?,?)",
-        [(number, bytes.fromhex(digest.hex)) for digest in root.objects],
+        [(bytes.fromhex(digest.hex), number) for digest in root.objects],
     )
 
 

@@ -48,8 +48,8 @@ SCHEMA = (
     "CREATE INDEX roots_sequence ON roots(sequence)",
     # The whole graph: how many roots name an object is a count of this.
     """CREATE TABLE root_objects(
-        root INTEGER NOT NULL,
         digest BLOB NOT NULL,
+        root INTEGER NOT NULL,
         PRIMARY KEY(digest, root)
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX root_objects_root ON root_objects(root)",
