@@ -1,0 +1,263 @@
+"""What each command does, in plain and in JSON, and what it leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import DOCUMENT, ROWS, Shell
+
+
+def digest_of(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def roots(ctx: Shell) -> list[Any]:
+    return ctx("log", "--json").rows
+
+
+class TestFold:
+    def test_to_stdout_and_to_a_file_are_the_same(self, ctx: Shell) -> None:
+        done = ctx("fold", "in.json")
+        assert (done.code, done.err) == (0, "")
+        assert ctx("fold", "in.json", "-o", "out.json").out == b""
+        assert (ctx.folder / "out.json").read_bytes() == done.out
+        assert ctx("unfold", "out.json").out == DOCUMENT
+        assert ctx("unfold", "-", stdin=done.out).out == DOCUMENT
+
+    def test_in_place(self, ctx: Shell) -> None:
+        path = ctx.folder / "in.json"
+        path.chmod(0o640)
+        assert ctx("fold", "in.json", "-o", "in.json").code == 0
+        assert b'"$ctx"' in path.read_bytes()
+        assert path.stat().st_mode & 0o777 == 0o640
+        assert ctx("unfold", "in.json", "-o", "in.json").code == 0
+        assert path.read_bytes() == DOCUMENT
+
+    def test_options_choose_what_folds(self, ctx: Shell) -> None:
+        def folded(*options: str) -> set[str]:
+            document = json.loads(ctx("fold", "in.json", *options).out)
+            return {key for key, value in document.items() if isinstance(value, dict)}
+
+        assert folded() == {"rows", "log"}
+        assert folded("--keep", "$.log") == {"rows"}
+        assert folded("--bytes-over", "2000") == {"rows"}
+        assert folded("--items-over", "60") == {"log"}
+        assert folded("--fold", "$.rows", "--items-over", "60") == {"rows", "log"}
+        assert b'"preview"' not in ctx("fold", "in.json", "--preview", "none").out
+
+    def test_settings_are_the_defaults_and_options_win(self, ctx: Shell) -> None:
+        assert ctx("config", "fold.bytes-over", "1000000").code == 0
+        assert ctx("fold", "in.json").out == DOCUMENT
+        assert b'"$ctx"' in ctx("fold", "in.json", "--bytes-over", "1024").out
+
+    def test_dry_run_lists_biggest_first_and_stores_nothing(self, ctx: Shell) -> None:
+        done = ctx("fold", "--dry-run", "--json", "in.json", "-o", "out.json")
+        assert done.code == 0
+        assert [row["path"] for row in done.rows] == ["$.rows", "$.log"]
+        assert done.rows[0]["literal_bytes"] == len(json.dumps(ROWS))
+        assert done.rows[0]["items"] == 60
+        assert not (ctx.folder / "out.json").exists()
+        assert ctx("ls").out == b""
+        assert ctx("fold", "--dry-run", "in.json").lines[0].split("\t")[:2] == ["$.rows", "array"]
+
+    def test_stats_count(self, ctx: Shell) -> None:
+        line = ctx("fold", "in.json", "--stats").err
+        assert line.startswith("folded 2 of 2 long values: ")
+        assert line.endswith("(2 objects)\n")
+        assert ctx("fold", "in.json", "--stats").err.endswith("(2 objects, 2 already stored)\n")
+        summary = json.loads(ctx("fold", "in.json", "--json").err)
+        assert summary["source"] == {"digest": digest_of(DOCUMENT), "size": len(DOCUMENT)}
+        assert (summary["folded"], summary["objects"], summary["already_stored"]) == (2, 2, 2)
+
+    def test_name_scope_and_duration_reach_the_root(self, ctx: Shell) -> None:
+        assert ctx("fold", "in.json", "--name", "outage", "--scope", "team/a", "--for", "30d").code == 0
+        (root,) = roots(ctx)
+        assert (root["name"], root["scope"], root["source_name"]) == ("outage", "team/a", "in.json")
+        assert root["expires"] is not None
+
+    def test_a_taken_name_is_15_and_publishes_nothing(self, ctx: Shell) -> None:
+        assert ctx("put", "--name", "outage", stdin=b"x").code == 0
+        before = ctx("ls").out
+        done = ctx("fold", "in.json", "--name", "outage", "-o", "out.json")
+        assert (done.code, done.out) == (15, b"")
+        assert not (ctx.folder / "out.json").exists()
+        assert ctx("ls").out == before
+
+    def test_only_expands_a_part(self, ctx: Shell) -> None:
+        folded = ctx("fold", "in.json").out
+        part = ctx("unfold", "--only", "$.log", stdin=folded)
+        assert part.code == 0
+        assert json.loads(part.out)["log"] == json.loads(DOCUMENT)["log"]
+        assert "$ctx" in json.loads(part.out)["rows"]
+        assert ctx("unfold", stdin=part.out).out == DOCUMENT
+
+
+class TestVerify:
+    def test_is_quiet_when_all_is_well(self, ctx: Shell) -> None:
+        ctx("fold", "in.json", "-o", "out.json")
+        for arguments in (["out.json"], ["--quick", "out.json"], [], ["--quick"]):
+            done = ctx("verify", *arguments)
+            assert (done.code, done.out, done.err) == (0, b"", "")
+
+    def test_finding_is_a_line_and_exit_3(self, ctx: Shell) -> None:
+        ctx("fold", "in.json", "-o", "out.json")
+        digest = json.loads((ctx.folder / "out.json").read_bytes())["log"]["$ctx"]["digest"]
+        (ctx.folder / ".ctxstore/objects" / digest[7:9] / digest[7:]).unlink()
+        done = ctx("verify", "out.json")
+        assert done.code == 3
+        assert done.lines[0].startswith(f"missing {digest} out.json:$.log@")
+        assert done.err == "1 finding in 1 file\n"
+        (found,) = ctx("verify", "--json", "out.json").rows
+        assert (found["name"], found["digest"]) == ("missing", digest)
+        assert ctx("verify").code == 3
+
+    def test_a_file_without_references_passes_unparsed(self, shell: Shell) -> None:
+        (shell.folder / "tsconfig.json").write_text("{ // comments\n}")
+        assert shell("verify", "tsconfig.json").code == 0
+
+
+class TestObjects:
+    def test_put_prints_digests_in_input_order(self, ctx: Shell) -> None:
+        files = {name: name.encode() * 50 for name in ("c", "a", "b")}
+        for name, data in files.items():
+            (ctx.folder / name).write_bytes(data)
+        done = ctx("put", "c", "a", "b", "a")
+        assert done.lines == [digest_of(files[name]) for name in "caba"]
+        assert len(roots(ctx)) == 1
+        paths = ctx("put", "--stdin-paths", stdin=b"b\nc\n")
+        assert paths.lines == [digest_of(files[name]) for name in "bc"]
+        assert (
+            ctx("put", stdin=files["c"]).lines
+            == ctx("put", "-", stdin=files["c"]).lines
+            == [digest_of(files["c"])]
+        )
+
+    @pytest.mark.parametrize("data", [b"", b"x", bytes(range(256)) * 20_000], ids=["empty", "one", "large"])
+    def test_cat_gives_the_bytes_back(self, ctx: Shell, data: bytes) -> None:
+        (digest,) = ctx("put", "--name", "it", stdin=data).lines
+        assert digest == digest_of(data)
+        for reference in (
+            digest,
+            digest[7:],
+            digest[:15],
+            digest[7:13],
+            "it",
+            f"[ctx {digest[7:23]}: x, 1 bytes]",
+        ):
+            done = ctx("cat", reference)
+            assert (done.code, done.out) == (0, data)
+        assert ctx("cat", json.dumps({"$ctx": {"kind": "text", "digest": digest, "size": 1}})).out == data
+
+    def test_show_says_what_it_is_and_what_keeps_it(self, ctx: Shell) -> None:
+        (digest,) = ctx("put", "--name", "poem", stdin=b"first line\nlast line\n").lines
+        facts = dict(line.split("\t", 1) for line in ctx("show", "poem").lines)
+        assert facts["digest"] == digest
+        assert (facts["size"], facts["lines"]) == ("21", "2")
+        assert facts["preview"] == "first line last line"
+        assert facts["named by"] == "poem (put, just now, kept)"
+        (shown,) = ctx("show", "--json", digest).rows
+        assert (shown["size"], shown["named_by"][0]["name"]) == (21, "poem")
+
+    def test_show_of_binary_is_hex(self, ctx: Shell) -> None:
+        ctx("put", "--name", "shot", stdin=b"\x89PNG\r\n\x1a\n\0\0\0")
+        assert b"bytes 89 50 4e 47" in ctx("show", "shot").out
+
+    def test_ls_is_sorted_and_limited(self, ctx: Shell) -> None:
+        for number in range(5):
+            (ctx.folder / str(number)).write_bytes(b"%d" % number)
+        put = ctx("put", *"01234").lines
+        assert [row["digest"] for row in ctx("ls", "--json").rows] == sorted(put)
+        assert len(ctx("ls", "-n", "2").lines) == 2
+        assert ctx("ls", "-n", "0").lines == []
+
+
+class TestKeeping:
+    def test_log_is_newest_first(self, ctx: Shell) -> None:
+        ctx("fold", "in.json")
+        ctx("put", "--name", "second", stdin=b"2")
+        first, second = ctx("log").lines
+        assert first.split("\t")[1:4] == ["put", "second", "1"]
+        assert second.split("\t")[1:4] == ["document", "in.json", "2"]
+        assert len(ctx("log", "-n", "1").lines) == 1
+
+    def test_tag_keeps_a_document_with_its_objects(self, ctx: Shell) -> None:
+        summary = json.loads(ctx("fold", "in.json", "--json", "--for", "0s").err)
+        assert ctx("tag", "outage", summary["document"]["digest"]).code == 0
+        assert ctx("gc").code == 0
+        assert len(ctx("ls").lines) == 2
+        assert roots(ctx)[0]["objects"] == 2
+
+    def test_forget_then_undo_then_now(self, ctx: Shell) -> None:
+        (digest,) = ctx("put", stdin=b"x" * 3000).lines
+        plan = ctx("forget", digest, "--dry-run")
+        assert plan.lines[0].startswith("would forget 1 root; gc would free ")
+        assert roots(ctx)[0]["forgotten"] is None
+        assert ctx("forget", digest).code == 0
+        assert roots(ctx)[0]["forgotten"] is not None
+        assert ctx("gc", "--dry-run").lines[0].startswith("nothing to free (")
+        assert ctx("forget", "--undo", digest).code == 0
+        assert roots(ctx)[0]["forgotten"] is None
+        assert ctx("forget", "--now", digest).code == 0
+        assert ctx("gc").lines[0].startswith("freed 1 object, ")
+        assert (ctx("ls").out, ctx("log").out) == (b"", b"")
+        assert ctx("cat", digest).code == 12
+
+    def test_forget_that_matches_nothing_is_done(self, ctx: Shell) -> None:
+        assert ctx("forget", "no-such-name").code == 0
+        assert ctx("forget", "--older-than", "1d").code == 0
+
+    def test_forget_wants_to_be_told_what(self, ctx: Shell) -> None:
+        assert ctx("forget").code == 2
+        assert ctx("forget", "x", "--undo", "--now").code == 2
+
+    def test_gc_now_skips_the_grace(self, ctx: Shell) -> None:
+        (digest,) = ctx("put", stdin=b"x" * 3000).lines
+        ctx("forget", digest)
+        (report,) = ctx("gc", "--now", "--json", "--dry-run").rows
+        assert (report["objects"], report["dry_run"]) == (1, True)
+        assert ctx("gc", "--now").code == 0
+        assert ctx("ls").out == b""
+
+
+class TestStore:
+    def test_stats_add_up(self, ctx: Shell) -> None:
+        ctx("put", stdin=b"x" * 3000)
+        (stats,) = ctx("stats", "--json").rows
+        assert (stats["objects"], stats["roots"], stats["bytes"]) == (1, 1, 3000)
+        assert stats["biggest"][0]["size"] == 3000
+        facts = dict(line.split("\t", 1) for line in ctx("stats").lines)
+        assert (facts["objects"], facts["bytes"]) == ("1", "3000")
+
+    def test_config_sets_one_key_and_keeps_the_comments(self, ctx: Shell) -> None:
+        path = ctx.folder / ".ctxstore/config.toml"
+        before = path.read_text().splitlines()
+        assert ctx("config", "store.grace", "7d").code == 0
+        assert ctx("config", "store.grace").lines == ["7d"]
+        assert [line for line in path.read_text().splitlines() if line not in before] == ['grace = "7d"']
+        origins = {row["key"]: row["origin"] for row in ctx("config", "--json").rows}
+        assert origins.pop("store.grace") == "config.toml"
+        assert set(origins.values()) == {"default"}
+
+    def test_config_refuses_before_it_writes(self, ctx: Shell) -> None:
+        path = ctx.folder / ".ctxstore/config.toml"
+        before = path.read_bytes()
+        for key, value in (("fold.preview", "some"), ("store.grace", "soon"), ("nonsense", "1")):
+            assert ctx("config", key, value).code == 2
+        assert path.read_bytes() == before
+
+    def test_a_broken_config_names_the_key(self, ctx: Shell) -> None:
+        (ctx.folder / ".ctxstore/config.toml").write_text("[fold]\nbites-over = 3\n")
+        done = ctx("fold", "in.json")
+        assert (done.code, done.out) == (2, b"")
+        assert "unknown config key 'fold.bites-over'" in done.err
+
+    def test_an_unknown_format_is_refused(self, ctx: Shell) -> None:
+        Path(ctx.folder / ".ctxstore/format").write_text("castore 99\n")
+        done = ctx("ls")
+        assert done.code == 10
+        assert "\nhint: " in done.err
