@@ -64,28 +64,32 @@ class FrameTable(NamedTuple):
     size: int
 
 
-def encode(data: Bytes, level: int) -> list[bytes]:
-    """The pieces of the file of an object, in order; each frame was decoded again and compared."""
-    if len(data) < FRAME_BYTES:
-        return [_frame(data, level)]
-    return list(encode_pieces(_cut(data), level))
+Map = Callable[[Callable[[Bytes], tuple[int, bytes]], Iterable[Bytes]], Iterable[tuple[int, bytes]]]
+"""As the built-in `map`: results in order. One that works ahead in threads makes large objects fast."""
 
 
-def encode_pieces(frames: Iterable[Bytes], level: int) -> Iterator[bytes]:
+def encode(data: Bytes, level: int) -> bytes:
+    """The file of an object shorter than FRAME_BYTES; it was decoded again and compared."""
+    if len(data) >= FRAME_BYTES:
+        raise AssertionError("an object of FRAME_BYTES or more has a seek table")
+    return _frame(data, level)
+
+
+def encode_pieces(frames: Iterable[Bytes], level: int, *, map_frames: Map = map) -> Iterator[bytes]:
     """The pieces of the file of the object that `frames` make: each FRAME_BYTES long, but for the last.
 
-    At most one frame is held. `frames` may be empty: the object of no bytes.
+    Each was decoded again and compared. Only the frames that `map_frames` works on are held. `frames`
+    may be empty: the object of no bytes.
     """
     entries: list[tuple[int, int]] = []
     last = FRAME_BYTES
-    for data in frames:
-        if last != FRAME_BYTES or not 0 < len(data) <= FRAME_BYTES:
+    for size, frame in map_frames(lambda data: (len(data), _frame(data, level)), frames):
+        if last != FRAME_BYTES or not 0 < size <= FRAME_BYTES:
             raise AssertionError("a frame that is not the last must hold FRAME_BYTES")
-        last = len(data)
         if len(entries) == _ENTRIES_MAX:
             raise LimitExceeded(f"the object has over {OBJECT_BYTES_MAX} bytes", limit="OBJECT_BYTES_MAX")
-        frame = _frame(data, level)
-        entries.append((len(frame), last))
+        last = size
+        entries.append((len(frame), size))
         yield frame
     if not entries:
         yield _EMPTY
@@ -150,12 +154,6 @@ def decode_at(digest: Digest, frame: bytes, size: int) -> bytes:
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _cut(data: Bytes) -> Iterator[Bytes]:
-    view = memoryview(data)
-    for start in range(0, len(view), FRAME_BYTES):
-        yield view[start : start + FRAME_BYTES]
 
 
 def _frame(data: Bytes, level: int) -> bytes:

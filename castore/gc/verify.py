@@ -164,6 +164,8 @@ def _check_bytes(store: Store, seen: _Seen, *, quick: bool) -> Iterator[Finding]
     """Every object decodes to bytes of its digest, and its file is the one that was written."""
     database = store.parts.database
     rows = seen.rows or {}
+    listed = [(size, name) for name, size in seen.sizes.items()]
+    processes = workers.processes_for(listed)
 
     def check(name: str) -> workers.Outcome | None:
         digest = Digest(name)
@@ -174,7 +176,7 @@ def _check_bytes(store: Store, seen: _Seen, *, quick: bool) -> Iterator[Finding]
                     return None
                 facts: tuple[int, int, bytes | None] = (size.size, size.stored_bytes, None)
             else:
-                found = database.check(digest)
+                found = database.check(digest, alone=processes == 1)
                 facts = (found.size, found.stored_bytes, found.file_sha256)
         except ObjectDamaged as error:
             return name, FindingName.DAMAGED, str(error.fields["reason"])
@@ -194,8 +196,7 @@ def _check_bytes(store: Store, seen: _Seen, *, quick: bool) -> Iterator[Finding]
             )
         return None
 
-    listed = [(size, name) for name, size in seen.sizes.items()]
-    for name, finding, words in workers.run(listed, check):
+    for name, finding, words in workers.run(listed, check, processes):
         yield Finding(FindingName(finding), Digest(name), None, words)
 
 

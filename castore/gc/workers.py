@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from castore.errors import CastoreError
 
-__all__ = ["Outcome", "run"]
+__all__ = ["Outcome", "processes_for", "run"]
 
 Outcome = tuple[str, str, str]
 """An object's digest in hex, the name of the finding, its words."""
@@ -32,14 +32,27 @@ _FORK_OBJECTS_MIN = 64
 _FORK_BYTES_MIN = 4 << 20
 
 
-def run(objects: Sequence[tuple[int, str]], check: Check) -> list[Outcome]:
+def run(objects: Sequence[tuple[int, str]], check: Check, processes: int) -> list[Outcome]:
     """What `check` finds in each of `objects` (stored bytes and digest in hex), sorted by digest."""
     groups = _groups(objects)
-    processes = _processes(len(groups), objects)
     outcomes = _run_forked(groups, check, processes) if processes > 1 else None
     if outcomes is None:
         outcomes = [found for group in groups for name in group if (found := check(name)) is not None]
     return sorted(outcomes)
+
+
+def processes_for(objects: Sequence[tuple[int, str]]) -> int:
+    """How many to use. Forking is only safe while this is the only thread, and pays only for some work.
+
+    One if most of the bytes are in one object: threads can share that one, processes can't.
+    """
+    total = sum(size for size, _ in objects)
+    biggest = max((size for size, _ in objects), default=0)
+    is_much = len(objects) >= _FORK_OBJECTS_MIN or total >= _FORK_BYTES_MIN
+    if not is_much or 2 * biggest > total or not hasattr(os, "fork") or threading.active_count() > 1:
+        return 1
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, _PROCESSES_MAX, len(objects))
 
 
 def _groups(objects: Sequence[tuple[int, str]]) -> list[list[str]]:
@@ -55,20 +68,6 @@ def _groups(objects: Sequence[tuple[int, str]]) -> list[list[str]]:
         groups[-1].append(name)
         group_bytes += size
     return groups
-
-
-def _processes(groups: int, objects: Sequence[tuple[int, str]]) -> int:
-    """Forking is only safe while this is the only thread, and pays only for some work."""
-    is_much = len(objects) >= _FORK_OBJECTS_MIN or sum(size for size, _ in objects) >= _FORK_BYTES_MIN
-    if (
-        not is_much
-        or not 2 <= groups <= _GROUPS_MAX
-        or not hasattr(os, "fork")
-        or threading.active_count() > 1
-    ):
-        return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, _PROCESSES_MAX, groups)
 
 
 def _run_forked(groups: list[list[str]], check: Check, processes: int) -> list[Outcome] | None:

@@ -10,14 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate, chain, islice
 
 from castore import codec
 from castore.config import FRAME_BYTES
 from castore.digest import Bytes, Digest
 from castore.errors import ObjectDamaged, ObjectMissing
+from castore.objects.ahead import Ahead
 from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
 
 __all__ = ["ObjectCheck", "ObjectDatabase", "ObjectStat", "Staged"]
+
+
+_AHEAD_FRAMES_MIN = 4
+"""Objects of fewer frames are encoded and decoded in the caller's thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +68,33 @@ class ObjectDatabase:
     def __init__(self, source: ObjectSource, *, level: int) -> None:
         self.source = source
         self._level = level
+        self._ahead = Ahead()
 
     def stage(self, data: Bytes, *, hold: bool = True) -> Staged:
         """`data` is encoded and checked. If the object is there already, that one is read and checked."""
+        if len(data) >= FRAME_BYTES:
+            return self.stage_chunks([data])
         digest = Digest(sha256(data).hexdigest())
-        pieces = codec.encode(data, self._level)
-        file_digest = sha256(pieces[0])
-        for piece in pieces[1:]:
-            file_digest.update(piece)
-        frames = self.source.stage(pieces, hold=hold)
-        return self._staged(digest, len(data), file_digest.digest(), frames)
+        file = codec.encode(data, self._level)
+        frames = self.source.stage([file], hold=hold)
+        return self._staged(digest, len(data), sha256(file).digest(), frames)
 
     def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
-        """As `stage`, for any length of bytes, holding a frame of them."""
+        """As `stage`, for any length of bytes, holding a few frames of them."""
         whole, file_digest, size = sha256(), sha256(), 0
+        frames_of = _frames_of(pieces)
+        begun = list(islice(frames_of, _AHEAD_FRAMES_MIN))
+        map_frames: codec.Map = self._ahead.map if len(begun) == _AHEAD_FRAMES_MIN else map
 
         def counted() -> Iterator[Bytes]:
             nonlocal size
-            for frame in _frames_of(pieces):
+            for frame in chain(begun, frames_of):
                 whole.update(frame)
                 size += len(frame)
                 yield frame
 
         def stored() -> Iterator[bytes]:
-            for piece in codec.encode_pieces(counted(), self._level):
+            for piece in codec.encode_pieces(counted(), self._level, map_frames=map_frames):
                 file_digest.update(piece)
                 yield piece
 
@@ -130,11 +139,14 @@ class ObjectDatabase:
             return None
         return ObjectStat(digest, table.size, found.stored_bytes)
 
-    def check(self, digest: Digest) -> ObjectCheck:
-        """Every byte was read, decoded and digested, and is right. Raises ObjectMissing, ObjectDamaged."""
+    def check(self, digest: Digest, *, alone: bool = True) -> ObjectCheck:
+        """Every byte was read, decoded and digested, and is right. Raises ObjectMissing, ObjectDamaged.
+
+        alone: False if all cores have work, so that helping threads are of no use.
+        """
         found = self._found(digest)
         whole, file_digest, size = sha256(), sha256(), 0
-        for stored, data in self._frames(digest, found):
+        for stored, data in self._frames(digest, found, alone=alone):
             file_digest.update(stored)
             whole.update(data)
             size += len(data)
@@ -172,19 +184,26 @@ class ObjectDatabase:
             raise ObjectDamaged(str(digest), "its file is cut off")
         return data
 
-    def _frames(self, digest: Digest, found: SourceStat) -> Iterator[tuple[bytes, bytes]]:
+    def _frames(
+        self, digest: Digest, found: SourceStat, *, alone: bool = True
+    ) -> Iterator[tuple[bytes, bytes]]:
         """Each frame as stored and decoded; at last the seek table as stored, with no bytes."""
         table = self._table(digest, found)
         if table.size < FRAME_BYTES:
             file = self._get(digest, 0, found.stored_bytes)
             yield file, codec.decode(digest, file)
             return
-        at = 0
-        for stored_bytes, size in zip(table.stored, table.decoded, strict=True):
-            frame = self._get(digest, at, stored_bytes)
-            yield frame, codec.decode_at(digest, frame, size)
-            at += stored_bytes
-        yield self._get(digest, at, found.stored_bytes - at), b""
+        starts = list(accumulate(table.stored, initial=0))
+
+        def decoded(place: tuple[int, int, int]) -> tuple[bytes, bytes]:
+            start, stored_bytes, size = place
+            frame = self._get(digest, start, stored_bytes)
+            return frame, codec.decode_at(digest, frame, size)
+
+        places = zip(starts, table.stored, table.decoded, strict=False)
+        is_long = alone and len(table.stored) >= _AHEAD_FRAMES_MIN
+        yield from self._ahead.map(decoded, places) if is_long else map(decoded, places)
+        yield self._get(digest, starts[-1], found.stored_bytes - starts[-1]), b""
 
 
 def _other_digest(digest: Digest, actual: str) -> ObjectDamaged:

@@ -1,0 +1,61 @@
+"""Do the same to many frames in several threads, and take the results in order.
+
+zstandard and SHA-256 release the interpreter lock, so that frames of a large object are encoded and
+decoded on all cores while the object's own digest, which can't be split, runs beside them.
+
+Law: the results are those of a plain loop, in its order; at most one a thread and two more are held at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+__all__ = ["Ahead"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_THREADS_MAX = 8
+
+
+class Ahead:
+    """A pool of threads that is started when it is first needed, and never where there is one core."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._threads = min(os.cpu_count() or 1, _THREADS_MAX)
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """`function` of each item, in order, some of them ahead of need."""
+        if self._threads < 2:
+            for item in items:
+                yield function(item)
+            return
+        pool = self._started()
+        waiting: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > self._threads + 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()
+
+    def _started(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._pool = ThreadPoolExecutor(self._threads, "castore-frames")
+            return self._pool
