@@ -14,6 +14,7 @@ import pytest
 from castore import __version__
 from castore.cli.commands import COMMANDS
 from tests.cli.conftest import DOCUMENT, Shell
+from tests.cli.terminal import seen_on_terminal
 
 
 class TestMap:
@@ -196,28 +197,11 @@ class TestTerminal:
     """stderr and stdout on a pseudo-terminal: what a person sees."""
 
     def run(self, shell: Shell, *arguments: str, **environment: str) -> str:
-        master, slave = pty.openpty()
-        process = subprocess.Popen(
+        return seen_on_terminal(
             shell.command(*arguments),
-            cwd=shell.folder,
-            env=shell.environment | {"TERM": "xterm", "COLUMNS": "120"} | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=slave,
-            stderr=slave,
+            shell.folder,
+            shell.environment | {"TERM": "xterm", "COLUMNS": "120"} | environment,
         )
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            seen += piece
-        process.wait(timeout=30)
-        os.close(master)
-        return seen.decode().replace("\r\n", "\n")
 
     def test_tables_are_aligned_and_sizes_are_for_people(self, ctx: Shell) -> None:
         ctx("put", stdin=b"x" * 4096)

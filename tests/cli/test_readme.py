@@ -1,0 +1,73 @@
+"""README.md works as printed: the session's output, line for line, and the Python example."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell
+from tests.cli.terminal import seen_on_terminal
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+VARIES = re.compile(r"(?m)^(made the store|stored ) .*\n")
+"""Lines that differ between machines: a path, and what another zstd makes of the same bytes."""
+
+
+def session() -> list[tuple[str, str]]:
+    """Each command of the session with its output, up to the damage."""
+    text = README.partition("## A session\n")[2].partition("And when")[0]
+    lines = [line.removeprefix("    ") for line in text.strip("\n").splitlines()]
+    steps: list[tuple[str, str]] = []
+    for line in lines:
+        if line.startswith("$ "):
+            steps.append((line[2:], ""))
+        else:
+            command, output = steps[-1]
+            steps[-1] = command, f"{output}{line}\n"
+    return steps
+
+
+@pytest.fixture
+def person(shell: Shell, tmp_path: Path) -> Shell:
+    """A folder with the example in it, and `ctx` on the PATH."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "ctx").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m castore "$@"\n')
+    (programs / "ctx").chmod(0o755)
+    shutil.copy(ROOT / "docs/example/incident.json", shell.folder)
+    shell.environment |= {
+        "PATH": f"{programs}:{shell.environment['PATH']}",
+        "COLUMNS": "120",
+        "TERM": "xterm",
+    }
+    return shell
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the session uses the programs of Linux")
+def test_session(person: Shell) -> None:
+    steps = session()
+    assert len(steps) > 8
+    for command, expected in steps:
+        seen = seen_on_terminal(["sh", "-c", command], person.folder, person.environment)
+        assert VARIES.sub("", seen).strip() == VARIES.sub("", expected).strip(), command
+
+
+def test_python_example(person: Shell) -> None:
+    example = README.partition("```python\n")[2].partition("```")[0]
+    assert len(example.splitlines()) == 4
+    subprocess.run(
+        [sys.executable, "-c", example], cwd=person.folder, env=person.environment, check=True, timeout=60
+    )
+    assert (person.folder / ".ctxstore/objects").is_dir()
+
+
+def test_first_command_folds_a_file_that_is_there() -> None:
+    (path,) = re.findall(r"\.venv/bin/ctx fold (\S+)", README)
+    assert (ROOT / path).is_file()
