@@ -65,7 +65,8 @@ class Node:
 @lru_cache(maxsize=16)
 def _runs(string_max: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
     """Patterns that pass over many small scalars in one match: in an array, in an object, and one item."""
-    plain = rb'"[^"\\%b]{0,%d}+"' % (_CONTROL, string_max)
+    # A string of two bytes or more is to be reported where the floor is below that: then none may be passed.
+    plain = rb'"[^"\\%b]{0,%d}+"' % (_CONTROL, string_max) if string_max >= 0 else rb"(?!)"
     scalar = rb"(?>%b|%b|%b)" % (plain, _NUMBER, _LITERAL)
     key = rb'"[^"\\%b]{0,%d}+"' % (_CONTROL, _SHORT_STRING_MAX)
     items = re.compile(rb"(?:%b%b%b,)*+" % (_WS, scalar, _WS))
@@ -114,7 +115,7 @@ class _Scan:
         self.floor = floor
         self.nodes: list[Node] = []
         self.stack: list[Node] = []
-        self.items_run, self.members_run, self.one_item = _runs(max(0, min(_SHORT_STRING_MAX, floor - 2)))
+        self.items_run, self.members_run, self.one_item = _runs(max(-1, min(_SHORT_STRING_MAX, floor - 2)))
 
     def run(self) -> list[Node]:
         data, end = self.data, len(self.data)

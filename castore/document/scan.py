@@ -48,7 +48,7 @@ def segments(read: Read, floor: int, *, small_bytes_max: int = SMALL_BYTES_MAX) 
     it something else than a sequence of JSON values; segments before that have been yielded by then.
     """
     origin = Origin()
-    head = _read_up_to(read, small_bytes_max + 1)
+    head = _read_up_to(read, max(small_bytes_max + 1, len(BOM)))
     is_small = len(head) <= small_bytes_max
     if head.startswith(BOM):
         yield Segment(BOM, origin, [])
