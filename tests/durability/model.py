@@ -1,0 +1,153 @@
+"""A disk that keeps only what was synced: the strictest one that POSIX allows.
+
+Bytes are on it after a sync of their file, a name after a sync of its folder; nothing else helps (ext4
+often keeps more). `violations` runs a trace on it and says where a promise was made too early.
+
+The promises, in the order of a write:
+ 1. a name in the store is given only to bytes that are on the disk;
+ 2. a root is published once every object is on the disk with its name, and its folders with theirs;
+ 3. the rows are written once the root is; an object is removed once the removal of roots is on the disk;
+ 4. the first byte on stdout, or the new name of OUT, comes after all of that and the sync of the rows;
+ 5. when the program ends, everything is on the disk, OUT and its name too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from tests.durability.trace import Event
+
+__all__ = ["violations"]
+
+_DATA_SYNCS = ("fsync", "fdatasync")
+_WRITES = ("write", "pwrite64", "writev", "pwritev", "ftruncate")
+_VOLATILE = ("index.sqlite-shm",)
+"""Means nothing after a crash."""
+
+
+class _Disk:
+    """What is not on the disk yet: bytes by their file's path, names by their path."""
+
+    def __init__(self, store: str, out: str | None) -> None:
+        self.store = store
+        self.out = out
+        self.bytes: set[str] = set()
+        self.names: set[str] = set()
+        self.found: list[str] = []
+
+    def complain(self, words: str) -> None:
+        self.found.append(words)
+
+    def needs_names(self, under: str, before: str) -> None:
+        for path in sorted(self.names):
+            if path == under or path.startswith(under + "/"):
+                self.complain(f"{before} before the sync of the folder of {self.short(path)}")
+
+    def needs_everything(self, before: str) -> None:
+        for path in sorted(self.bytes):
+            self.complain(f"{before} before the sync of the bytes of {self.short(path)}")
+        for path in sorted(self.names):
+            self.complain(f"{before} before the sync of the folder of {self.short(path)}")
+
+    def short(self, path: str) -> str:
+        return os.path.relpath(path, os.path.dirname(self.store))
+
+    def is_ours(self, path: str) -> bool:
+        """In the store, or in the folder that becomes the store; without what may vanish."""
+        if path == self.out or path.startswith(self.out + "." if self.out else "\0"):
+            return True
+        if path != self.store and not path.startswith((self.store + "/", self.store + ".new-")):
+            return False
+        return os.path.basename(path) not in _VOLATILE
+
+    def is_staged(self, path: str) -> bool:
+        return path.startswith(self.store + "/tmp/")
+
+
+def violations(events: Iterable[Event], store: str, *, out: str | None = None) -> list[str]:
+    """Every promise that was made too early by a program that wrote to the store folder, and to OUT."""
+    disk = _Disk(store, out)
+    has_printed = False
+    for event in events:
+        if event.call in _WRITES and event.descriptor == 1:
+            if not has_printed:
+                has_printed = True
+                disk.needs_everything("the first byte on stdout came")
+        elif event.call in _WRITES:
+            _write(disk, event.paths[0])
+        elif event.call in ("openat", "creat"):
+            _open(disk, event)
+        elif event.call in _DATA_SYNCS:
+            _sync(disk, event.paths[0])
+        elif event.call in ("syncfs", "sync"):
+            disk.bytes.clear()
+            disk.names.clear()
+        elif event.call.startswith("rename"):
+            _rename(disk, *event.paths)
+        elif event.call.startswith("mkdir"):
+            if disk.is_ours(event.paths[0]):
+                disk.names.add(event.paths[0])
+        elif event.call.startswith("link"):
+            raise AssertionError("the model knows no links yet")
+        elif event.call.startswith(("unlink", "rmdir")):
+            _unlink(disk, event.paths[0])
+    disk.needs_everything("the program ended")
+    return disk.found
+
+
+def _write(disk: _Disk, path: str) -> None:
+    if not disk.is_ours(path):
+        return
+    if path.endswith("/index.sqlite-wal") and path not in disk.bytes:
+        disk.needs_names(disk.store + "/objects", "the rows were written")
+        disk.needs_names(disk.store + "/roots", "the rows were written")
+    disk.bytes.add(path)
+
+
+def _open(disk: _Disk, event: Event) -> None:
+    if "O_CREAT" not in event.flags and event.call != "creat":
+        return
+    path = event.paths[0]
+    if disk.is_ours(path) and not disk.is_staged(path) and not path.endswith("-wal"):
+        disk.bytes.add(path)
+        disk.names.add(path)
+
+
+def _sync(disk: _Disk, path: str) -> None:
+    disk.bytes.discard(path)
+    disk.names = {name for name in disk.names if os.path.dirname(name) != path}
+
+
+def _rename(disk: _Disk, source: str, target: str) -> None:
+    if not disk.is_ours(target):
+        return
+    act = f"{disk.short(target)} got its name"
+    beneath = source + "/"
+    for path in sorted(disk.bytes):
+        if path == source or path.startswith(beneath):
+            disk.complain(f"{act} before the sync of the bytes of {disk.short(path)}")
+    for path in sorted(disk.names):
+        if path.startswith(beneath):
+            disk.complain(f"{act} before the sync of the folder of {disk.short(path)}")
+    disk.bytes = {_moved(path, source, target) for path in disk.bytes}
+    disk.names = {_moved(path, source, target) for path in disk.names if path != source}
+    if target.startswith(disk.store + "/roots/"):
+        disk.needs_names(disk.store + "/objects", act)
+    if target == disk.out:
+        disk.needs_everything(act)
+    disk.names.add(target)
+
+
+def _unlink(disk: _Disk, path: str) -> None:
+    disk.bytes.discard(path)
+    if not path.startswith((disk.store + "/objects/", disk.store + "/roots/")):
+        disk.names.discard(path)
+        return
+    if path.startswith(disk.store + "/objects/"):
+        disk.needs_names(disk.store + "/roots", f"{disk.short(path)} was removed")
+    disk.names.add(path)
+
+
+def _moved(path: str, source: str, target: str) -> str:
+    return target + path[len(source) :] if path == source or path.startswith(source + "/") else path

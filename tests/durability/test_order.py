@@ -1,0 +1,170 @@
+"""L2: what is printed is durable first. The system calls of real commands, on the strictest disk there is.
+
+Each check is also made to fail: with any one sync left out, the same trace breaks a promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from castore import api
+from castore.config import SYNC_FILES_MAX
+from castore.keeping import RootChoice
+from tests.durability.model import violations
+from tests.durability.shell import Shell, document
+from tests.durability.trace import Event, Traced, needs_strace, traced
+
+pytestmark = needs_strace
+
+Command = Callable[..., list[str]]
+
+
+def run(ctx: Shell, command: list[str], stdin: bytes = b"") -> Traced:
+    done = traced(command, ctx.folder, environment=ctx.environment, stdin=stdin)
+    assert done.code == 0, done.err
+    return done
+
+
+def broken(ctx: Shell, done: Traced, out: str | None = None) -> list[str]:
+    return violations(done.events, str(ctx.store), out=None if out is None else str(ctx.folder / out))
+
+
+class Scenario:
+    """A command line, what must be in the store before it, and what it reads."""
+
+    def __init__(self, name: str, *arguments: str, values: int = 0, **options: object) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.stdin = document("traced", values) if values else b""
+        self.out: str | None = str(options["out"]) if "out" in options else None
+        self.has_store = bool(options.get("has_store", True))
+
+    def prepare(self, ctx: Shell, seed: int) -> Shell:
+        """A folder of its own, so that nothing of an earlier run is there already."""
+        folder = ctx.folder / f"run-{seed}"
+        folder.mkdir()
+        shell = Shell(folder, ctx.folder.parent / "home")
+        if self.has_store:
+            store = api.init_store(shell.store)
+            api.fold_bytes(store, document("kept"))
+            api.fold_bytes(store, document("doomed"), name="doomed")
+            if self.name == "gc":
+                store.forget(RootChoice(references=("doomed",)))
+            store.close()
+        return shell
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+SCENARIOS = [
+    Scenario("fold into a new store", "fold", values=2, has_store=False),
+    Scenario("fold", "fold", values=3),
+    Scenario("large fold", "fold", values=SYNC_FILES_MAX + 20),
+    Scenario("fold to OUT", "fold", "-o", "out.json", values=2, out="out.json"),
+    Scenario("put", "put", "-", values=1),
+    Scenario("tag", "tag", "again", "doomed"),
+    Scenario("forget", "forget", "doomed"),
+    Scenario("gc", "gc", "--now"),
+]
+
+
+class TestOrder:
+    @pytest.mark.parametrize("scenario", SCENARIOS, ids=repr)
+    def test_nothing_is_promised_before_it_is_on_the_disk(self, ctx: Shell, scenario: Scenario) -> None:
+        shell = scenario.prepare(ctx, 0)
+        done = run(shell, shell.command(*scenario.arguments), scenario.stdin)
+        assert broken(shell, done, scenario.out) == []
+
+    def test_a_small_fold_syncs_its_files_a_large_one_its_file_system(self, ctx: Shell) -> None:
+        small = run(ctx, ctx.command("fold"), document("small"))
+        large = run(ctx, ctx.command("fold"), document("large", SYNC_FILES_MAX + 20))
+        assert calls(small, "syncfs") == []
+        assert len(calls(large, "syncfs")) == 2, "one for the bytes, one for the names"
+
+    def test_the_whole_order_of_a_small_fold(self, ctx: Shell) -> None:
+        """As the docstring of castore/batch.py says it, step by step."""
+        done = run(ctx, ctx.command("fold"), document("order", 1))
+        names = steps(done.events, str(ctx.store))
+        at = {name: place for place, name in enumerate(names[: names.index("stdout") + 1])}
+        order = [
+            "sync of a staged file",
+            "rename into objects/ab",
+            "sync of objects/",
+            "sync of objects/ab",
+            "sync of a staged root",
+            "rename into roots/ab",
+            "sync of roots/ab",
+            "sync of the rows",
+            "stdout",
+        ]
+        places = [at[name] for name in order]
+        assert places == sorted(places), sorted(at, key=lambda name: at[name])
+
+    def test_out_comes_last(self, ctx: Shell) -> None:
+        (ctx.folder / "out").mkdir()
+        done = run(ctx, ctx.command("fold", "-o", "out/out.json"), document("out", 1))
+        names = steps(done.events, str(ctx.store), str(ctx.folder / "out/out.json"))
+        committed = names[names.index("sync of roots/ab") + 1 :]
+        first = committed.index("sync of OUT's bytes")
+        assert set(committed[:first]) == {"sync of the rows"}
+        assert committed[first : first + 3] == ["sync of OUT's bytes", "rename to OUT", "sync of OUT's folder"]
+        assert [name for name in names if "OUT" in name] == committed[first : first + 3]
+
+
+class TestEverySyncIsNeeded:
+    """The mutation test: whichever sync is left out, the check above fails."""
+
+    @pytest.mark.parametrize("scenario", SCENARIOS, ids=repr)
+    def test_any_one_left_out_is_seen(self, ctx: Shell, scenario: Scenario) -> None:
+        number, asked = 0, 1
+        while number < asked:
+            shell = scenario.prepare(ctx, number)
+            which = str(number) if number else "none"
+            done = run(shell, shell.unsynced(which, *scenario.arguments), scenario.stdin)
+            found = broken(shell, done, scenario.out)
+            assert bool(found) == (number > 0), f"sync {number} of {asked} left out: {found}"
+            asked = int(shell.count_file.read_text())
+            number += 1
+        assert asked >= 2
+
+    @pytest.mark.parametrize("scenario", SCENARIOS, ids=repr)
+    def test_those_of_the_index_are_too(self, ctx: Shell, scenario: Scenario) -> None:
+        shell = scenario.prepare(ctx, 0)
+        done = run(shell, shell.unsynced("index", *scenario.arguments), scenario.stdin)
+        assert any("index.sqlite" in words for words in broken(shell, done, scenario.out))
+
+
+def calls(done: Traced, name: str) -> list[Event]:
+    return [event for event in done.events if event.call == name]
+
+
+def steps(events: list[Event], store: str, out: str = "\0") -> list[str]:
+    """The names of the steps that a trace took, each time it took them; of stdout only the first."""
+    found: list[str] = []
+    for event in events:
+        path = event.paths[-1] if event.paths else ""
+        is_sync = event.call in ("fsync", "fdatasync")
+        if event.descriptor == 1 and "stdout" not in found:
+            found.append("stdout")
+        elif is_sync and path.startswith(store + "/tmp/root-"):
+            found.append("sync of a staged root")
+        elif is_sync and path.startswith(store + "/tmp/"):
+            found.append("sync of a staged file")
+        elif is_sync and path == store + "/objects":
+            found.append("sync of objects/")
+        elif is_sync and path.startswith((store + "/objects/", store + "/roots/")):
+            found.append(f"sync of {path[len(store) + 1 :].split('/')[0]}/ab")
+        elif event.call.startswith("rename") and path.startswith((store + "/objects/", store + "/roots/")):
+            found.append(f"rename into {path[len(store) + 1 :].split('/')[0]}/ab")
+        elif is_sync and path == store + "/index.sqlite-wal":
+            found.append("sync of the rows")
+        elif is_sync and path.startswith(out + "."):
+            found.append("sync of OUT's bytes")
+        elif is_sync and path == out.rpartition("/")[0]:
+            found.append("sync of OUT's folder")
+        elif event.call.startswith("rename") and path == out:
+            found.append("rename to OUT")
+    return found
