@@ -160,9 +160,7 @@ def unfold(
 def verify(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="Check the references in these files; none: the whole store."
-        ),
+        typer.Argument(metavar="FILE", help="Check the references in these files; none: the whole store."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Check presence and sizes only, not every byte.")

@@ -56,9 +56,7 @@ def tag(
 def forget(
     refs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[REF]...", help="Names, digests of folded documents, digests that put printed."
-        ),
+        typer.Argument(metavar="REF", help="Names, digests of folded documents, digests that put printed."),
     ] = None,
     older_than: Annotated[
         str | None, typer.Option("--older-than", metavar="DUR", help="Forget what is older, and has no name.")

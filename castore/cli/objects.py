@@ -43,7 +43,7 @@ _EDGE_BYTES = 150
 
 def put(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Store these files; '-' or none is stdin.")
+        list[str] | None, typer.Argument(metavar="FILE", help="Store these files; '-' or none is stdin.")
     ] = None,
     stdin_paths: Annotated[
         bool, typer.Option("--stdin-paths", help="Read the paths of the files from stdin, one a line.")

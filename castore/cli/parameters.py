@@ -34,7 +34,7 @@ __all__ = [
     "take_plain",
 ]
 
-File = Annotated[str | None, typer.Argument(metavar="[FILE]", help="Read this file; '-' or none is stdin.")]
+File = Annotated[str | None, typer.Argument(metavar="FILE", help="Read this file; '-' or none is stdin.")]
 Out = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="OUT", help="Replace OUT atomically; it may be the input."),
@@ -95,11 +95,12 @@ class PlainCommand(TyperCommand):
 
 
 def take_plain(parameters: Iterable[Any]) -> list[Any]:
-    """The same parameters, each now passing text and flags through as they are."""
+    """The same parameters, each now passing text and flags through as they are, and named plainly in help."""
     parameters = list(parameters)
     for parameter in parameters:
         if "process_value" not in vars(parameter):
             parameter.process_value = _passing(parameter, parameter.process_value)
+            parameter.get_help_record = _without_type(parameter.get_help_record)
     return parameters
 
 
@@ -114,3 +115,13 @@ def _passing(parameter: Any, typers_own: Callable[[Any, Any], Any]) -> Callable[
         return value
 
     return process_value
+
+
+def _without_type(typers_own: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Help names an argument FILE, not `FILE <list[str]>`: the type is Python's, not the reader's."""
+
+    def get_help_record(context: Any) -> Any:
+        record = typers_own(context)
+        return record and (record[0].partition(" <")[0], record[1])
+
+    return get_help_record

@@ -20,7 +20,7 @@ __all__ = ["config", "init", "stats"]
 
 def init(
     folder: Annotated[
-        str, typer.Argument(metavar="[DIR]", help="Make DIR/.ctxstore (default: the current folder).")
+        str, typer.Argument(metavar="DIR", help="Make DIR/.ctxstore (default: the current folder).")
     ] = ".",
     shared: Annotated[bool, typer.Option("--shared", help="Let the folder's group read and write.")] = False,
     tracked: Annotated[
@@ -71,8 +71,8 @@ def stats(as_json: Json = False, store: StoreFolder = None) -> None:
 
 
 def config(
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Show only this setting.")] = None,
-    value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="Set it to this.")] = None,
+    key: Annotated[str | None, typer.Argument(metavar="KEY", help="Show only this setting.")] = None,
+    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="Set it to this.")] = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
