@@ -101,7 +101,7 @@ def _siblings_say_binary(data: bytes | bytearray, node: Node, parent: Node | Non
     around = bytes(data[parent.start : node.start]) + b'""' + bytes(data[node.end : parent.end])
     if len(around) > _SIBLINGS_BYTES_MAX:
         return False
-    members = json.loads(around.decode(), parse_int=str, parse_float=str)
+    members = json.loads(around.decode(), parse_int=len, parse_float=len)
     return any(
         name.lower() in _MEDIA_TYPE_NAMES and isinstance(value, str) and _MEDIA_TYPE.fullmatch(value)
         for name, value in members.items()

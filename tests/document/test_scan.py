@@ -6,7 +6,7 @@ import io
 import json
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from castore.config import DEPTH_MAX
@@ -55,7 +55,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestBothScannersAgree:
     """The fast scan is held to the strict one: nodes, bytes, and the place and words of every error."""
 
-    @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=200)
     @given(SEQUENCES, st.integers(0, 40), st.integers(1, 64))
     @pytest.mark.usefixtures("_small_chunks")
     def test_on_documents(self, document: bytes, floor: int, size: int) -> None:
@@ -63,7 +63,7 @@ class TestBothScannersAgree:
         assert strict[0] == "fine"
         assert outcome(trickle(document, size), floor, 0) == strict
 
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=150)
     @given(NEAR_MISSES, st.integers(0, 40), st.integers(1, 64))
     @example(b'["\xc3', 0, 1)
     @example(b"\xef\xbb\xbf" * 2, 0, 1)
@@ -73,7 +73,7 @@ class TestBothScannersAgree:
         strict = outcome(io.BytesIO(document).read, floor, 1 << 30)
         assert outcome(trickle(document, size), floor, 0) == strict
 
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=150)
     @given(st.binary(max_size=60), st.integers(1, 9))
     @pytest.mark.usefixtures("_small_chunks")
     def test_on_any_bytes(self, document: bytes, size: int) -> None:

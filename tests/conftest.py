@@ -1,0 +1,29 @@
+"""What all tests share: how generated ones run, and where the folder of real files is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Two cores that others use too: a slow example is no failure. In CI the same examples are run each time.
+settings.register_profile(
+    "castore",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("castore")
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """The folder of real files: CASTORE_CASES, or shared/cases beside the repository. Else the test skips."""
+    folder = Path(os.environ.get("CASTORE_CASES") or REPOSITORY.parent / "shared" / "cases")
+    if not folder.is_dir():
+        pytest.skip(f"the real files are not here: no folder {folder.name} beside the repository")
+    return folder
