@@ -37,6 +37,7 @@ __all__ = [
     "remove",
     "rename",
     "replacing",
+    "sync_everything",
     "sync_files",
     "sync_folders",
     "write_new",
@@ -93,9 +94,12 @@ calls = Calls()
 def write_new(path: str, pieces: Iterable[bytes | bytearray | memoryview], mode: int) -> int:
     """A new file at `path` holds `pieces`, unsynced; returns its bytes. On an error there is no file.
 
-    Raises FileExistsError if there is one already; CastoreError when the disk is full or failing.
+    Raises CastoreError when there is one already, or the disk is full or failing.
     """
-    descriptor = calls.open(path, _NEW_FILE, mode)
+    try:
+        descriptor = calls.open(path, _NEW_FILE, mode)
+    except OSError as error:
+        raise _failed("write", path, error) from error
     length = 0
     try:
         for piece in pieces:
@@ -133,6 +137,17 @@ def sync_folders(paths: Iterable[str], near: str) -> None:
         return
     for path in folders:
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def sync_everything(folder: str) -> None:
+    """All files and names under `folder`, and its own name, are on the disk, whoever left them unsynced."""
+    if _sync_file_system(folder):
+        return
+    for path, _, names in os.walk(folder):
+        for name in names:
+            _sync(f"{path}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
+        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+    _sync(os.path.dirname(folder), os.O_RDONLY | os.O_DIRECTORY)
 
 
 def rename(source: str, target: str) -> None:

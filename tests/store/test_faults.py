@@ -1,0 +1,103 @@
+"""Whatever call fails, or is the last one: what was stored stays whole, and the next run succeeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from castore.digest import Digest
+from castore.errors import CastoreError
+from castore.gc.sweep import sweep
+from castore.gc.verify import verify
+from castore.keeping import RootChoice
+from castore.objects.finding import FindingName
+from castore.store import Store
+
+from .conftest import put
+from .faults import Crash, Script, scripted
+
+OLD, NEW = b"old" * 100, b"new" * 100
+MANY = [b"%d" % number for number in range(80)]
+
+
+def act_put(store: Store) -> None:
+    put(store, NEW, OLD)
+
+
+def act_put_many(store: Store) -> None:
+    put(store, *MANY)
+
+
+def act_forget(store: Store) -> None:
+    store.forget(RootChoice(references=(Digest.of(b"gone").hex,)), at_once=True)
+
+
+def act_gc(store: Store) -> None:
+    sweep(store, forgotten_now=True)
+
+
+def act_move_name(store: Store) -> None:
+    store.tag("name", Digest.of(OLD).hex, move=True)
+
+
+def act_rebuild(store: Store) -> None:
+    for name in os.listdir(store.folder):
+        if name.startswith("index.sqlite"):
+            (Path(store.folder) / name).unlink()
+    put(store, NEW)
+
+
+ACTS: list[Callable[[Store], None]] = [act_put, act_put_many, act_forget, act_gc, act_move_name, act_rebuild]
+
+
+def prepared(folder: Path) -> None:
+    store = Store.init(folder)
+    put(store, OLD)
+    put(store, b"gone", b"gone too")
+    (other,) = put(store, b"other").objects
+    store.tag("name", other.hex)
+    store.forget(RootChoice(references=(Digest.of(b"gone").hex, Digest.of(b"gone too").hex)))
+    store.close()
+
+
+def check(folder: Path) -> None:
+    """What was kept before is there; nothing is wrong but what a crash leaves; and all is well after gc."""
+    store = Store.open(folder)
+    assert store.read(Digest.of(OLD)) == OLD
+    assert store.resolve("name") in (Digest.of(OLD), Digest.of(b"other"))
+    allowed = {FindingName.STRAY, FindingName.UNNAMED}
+    findings = list(verify(store))
+    assert {finding.name for finding in findings} <= allowed, list(map(str, findings))
+    put(store, NEW, OLD)
+    assert store.read(Digest.of(NEW)) == NEW
+    sweep(store)
+    assert list(verify(store)) == []
+    store.close()
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("letter", "XEF")
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "syncfs", "rename", "unlink", "mkdir"])
+def test_a_fault_at_every_call(
+    tmp_path: Path, act: Callable[[Store], None], letter: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("castore.gc.verify._LOOK_AGAIN_SECONDS", ())
+    for before in [*range(8), 20, 79, 80, 81]:
+        folder = tmp_path / f"{before}"
+        prepared(folder)
+        store = Store.open(folder)
+        script = Script("." * before + letter)
+        error: BaseException | None = None
+        with scripted({call: script}):
+            try:
+                act(store)
+            except (Crash, CastoreError) as caught:
+                error = caught
+        store.close()
+        check(folder)
+        if script.count <= before:
+            break
+        assert letter != "X" or isinstance(error, Crash)
