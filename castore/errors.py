@@ -104,7 +104,7 @@ class StoreMissing(StoreUnavailable):
 
 
 class StoreExists(StoreUnavailable):
-    pass
+    default_hint = "it was left as it was, and is ready for use"
 
 
 class UnknownStoreFormat(StoreUnavailable):
@@ -188,10 +188,9 @@ class LimitExceeded(CastoreError):
     """A limit of castore.config was met; `limit` is its name there."""
 
     exit_code = 17
+    default_hint = "the limits are those of castore; make the input smaller, or split it"
 
-    def __init__(
-        self, message: str, *, limit: str, hint: str | None = None, **fields: FieldValue
-    ) -> None:
+    def __init__(self, message: str, *, limit: str, hint: str | None = None, **fields: FieldValue) -> None:
         super().__init__(message, hint=hint, limit=limit, **fields)
 
 
@@ -202,6 +201,7 @@ class DocumentInvalid(CastoreError):
     """
 
     exit_code = 18
+    default_hint = "fold takes JSON values one after another (RFC 8259); unfold takes what fold wrote"
 
     def __init__(
         self,
@@ -214,15 +214,13 @@ class DocumentInvalid(CastoreError):
         hint: str | None = None,
         **fields: FieldValue,
     ) -> None:
-        super().__init__(
-            message, hint=hint, offset=offset, line=line, column=column, path=path, **fields
-        )
+        super().__init__(message, hint=hint, offset=offset, line=line, column=column, path=path, **fields)
         self.offset = offset
 
 
 class UnfoldMismatch(DocumentInvalid):
-    pass
+    default_hint = "undo the edit of the reference, or fold the source again"
 
 
 class ValueNotFoldable(DocumentInvalid):
-    pass
+    default_hint = "fold None, bool, int, finite float, str, list, and dict with string keys"

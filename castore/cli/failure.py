@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import typer
 
 from castore.cli import output
-from castore.errors import CastoreError
+from castore.errors import CastoreError, InvalidOption
 
 __all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of", "report"]
 
@@ -23,6 +23,9 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 _OS_HINTS = {
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path",
+    errno.EISDIR: "name a file, not a folder",
     errno.ENOSPC: "free some space and run it again; what was stored before is safe",
     errno.EDQUOT: "free some of your quota and run it again; what was stored before is safe",
     errno.EROFS: "reads work in a store that can't be written; --store names another one",
@@ -45,8 +48,8 @@ class Failure:
     is_bug: bool = False
 
 
-def describe(error: BaseException) -> Failure:
-    """The one description of `error`."""
+def describe(error: BaseException, command: str | None = None) -> Failure:
+    """The one description of `error`, which ended `command`."""
     name = type(error).__name__
     if isinstance(error, CastoreError):
         return Failure(
@@ -55,7 +58,7 @@ def describe(error: BaseException) -> Failure:
             error.message,
             error.place,
             _causes(error),
-            error.hint or _os_hint(error.fields.get("errno")),
+            error.hint or _os_hint(error.fields.get("errno")) or _usage_hint(error, command),
             dict(error.fields),
         )
     if isinstance(error, KeyboardInterrupt):
@@ -82,9 +85,9 @@ def reason_of(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def report(error: BaseException, *, as_json: bool) -> int:
+def report(error: BaseException, *, as_json: bool, command: str | None = None) -> int:
     """Print `error` on stderr, as one JSON line or as lines for people; returns its exit code."""
-    failure = describe(error)
+    failure = describe(error, command)
     if failure.code == CLOSED_PIPE or sys.stderr is None:
         return failure.code
     try:
@@ -149,6 +152,12 @@ def _os_failure(error: OSError, name: str) -> Failure:
 
 def _os_hint(number: object) -> str | None:
     return _OS_HINTS.get(number) if isinstance(number, int) else None
+
+
+def _usage_hint(error: CastoreError, command: str | None) -> str | None:
+    if not isinstance(error, InvalidOption) or command is None:
+        return None
+    return f"'ctx {command} --help' lists what it takes"
 
 
 def _usage_failure(error: typer.TyperException) -> Failure:

@@ -102,4 +102,4 @@ def readable(files: Iterable[str], *, as_json: bool) -> list[str]:
 
 def unreadable(file: str, error: OSError | ValueError) -> CastoreError:
     reason = reason_of(error) if isinstance(error, OSError) else str(error)
-    return CastoreError(f"can't read '{file}': {reason}", path=file)
+    return CastoreError(f"can't read '{file}': {reason}", path=file, errno=getattr(error, "errno", None))

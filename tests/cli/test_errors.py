@@ -46,6 +46,7 @@ class TestUsage:
         assert not first.endswith(".")
         assert first[7] == first[7].lower()
         assert "Traceback" not in done.err
+        assert "\nhint: " in done.err
 
     @pytest.mark.parametrize("arguments", USAGE[:3], ids=" ".join)
     def test_as_json_is_one_line(self, ctx: Shell, arguments: list[str]) -> None:
@@ -75,7 +76,7 @@ class TestInput:
         (ctx.folder / "folded.json").write_bytes(ctx("fold", "in.json").out)
         for done in (ctx("verify", "folded.json", "absent"), ctx("put", "in.json", "absent")):
             assert done.code == 3
-            assert done.err == "error: can't read 'absent': No such file or directory\n"
+            assert done.err == "error: can't read 'absent': No such file or directory\nhint: check the path\n"
         assert ctx("put", "in.json", "absent").lines == ctx("put", "in.json").lines
 
     def test_that_is_no_document_says_where(self, ctx: Shell) -> None:
