@@ -118,7 +118,11 @@ class Batch:
         return first
 
     def _publish(self, connection: Connection, mine: list[Staged]) -> None:
-        """Those that are not there as they were when they were found good get their staged bytes."""
+        """Those that are not there as they were when they were found good get their staged bytes.
+
+        So do those without a row: who published them did not end, and may not have synced them. For the
+        same reason a shard without rows is synced, though its folder is there.
+        """
         from castore.index import objects
 
         source = self._parts.source
@@ -128,12 +132,13 @@ class Batch:
             if found is not None:
                 now = source.stat(staged.digest)
                 row = objects.one(connection, staged.digest)
-                is_same_file = row is None or row.file_sha256 == found.file_sha256
-                if now is not None and now.stamp == found.stamp and is_same_file:
+                is_same_file = now is not None and now.stamp == found.stamp
+                if is_same_file and row is not None and row.file_sha256 == found.file_sha256:
                     continue
             waiting.append((staged.digest, staged.frames))
             staged.found = None
-        source.publish(waiting)
+        shards = {digest.hex[:2] for digest, _ in waiting}
+        source.publish(waiting, unproven={shard for shard in shards if not objects.in_use(connection, shard)})
         self.objects_new = sum(staged.is_new for staged in mine)
         self.objects_existing = len(mine) - self.objects_new
 

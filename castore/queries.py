@@ -1,19 +1,38 @@
 """Questions about roots, answered from the index where it says what the root files say, else from those.
 
 Law: both ways give the same answers. Reading the files costs a read of every root, so it is what a clone
-without an index does until its first write.
+without an index does until its first write, and what anybody does whose index is damaged.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from castore.digest import Digest
 from castore.roots.model import Root
 from castore.transaction import Transactions
 
-__all__ = ["RootQueries"]
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+__all__ = ["RootQueries", "answer"]
+
+T = TypeVar("T")
+
+
+def answer(parts: Transactions, from_index: Callable[[Connection], T], from_files: Callable[[], T]) -> T:
+    """What the index says, or, where it is absent, behind or damaged, what the files say."""
+    connection = parts.reading()
+    if connection is None:
+        return from_files()
+    from castore.index.connection import IndexUnreadable
+
+    try:
+        return from_index(connection)
+    except IndexUnreadable:
+        return from_files()
 
 
 class RootQueries:
@@ -23,48 +42,42 @@ class RootQueries:
         self._parts = parts
 
     def newest(self, limit: int | None = None) -> list[Root]:
-        connection = self._parts.reading()
-        if connection is None:
-            return self._from_files(lambda _: True)[:limit]
-        from castore.index import roots
+        def from_index(connection: Connection) -> list[Root]:
+            from castore.index import roots
 
-        return roots.newest(connection, limit)
+            return roots.newest(connection, limit)
 
-    def count(self) -> int:
-        connection = self._parts.reading()
-        if connection is None:
-            return len(self._from_files(lambda _: True))
-        from castore.index import roots
-
-        return roots.count(connection)
+        return answer(self._parts, from_index, lambda: self._from_files(lambda _: True)[:limit])
 
     def naming(self, digest: Digest) -> list[Root]:
         """The roots that name this object."""
-        connection = self._parts.reading()
-        if connection is None:
-            return self._from_files(lambda root: digest in root.objects)
-        from castore.index import roots
 
-        return roots.naming(connection, digest)
+        def from_index(connection: Connection) -> list[Root]:
+            from castore.index import roots
+
+            return roots.naming(connection, digest)
+
+        return answer(self._parts, from_index, lambda: self._from_files(lambda root: digest in root.objects))
 
     def of_document(self, prefix: str) -> list[Root]:
         """The roots whose document's digest begins with these hex digits."""
-        connection = self._parts.reading()
-        if connection is None:
-            return self._from_files(lambda root: _begins(root, prefix))
-        from castore.index import roots
 
-        return roots.by_document_prefix(connection, prefix)
+        def from_index(connection: Connection) -> list[Root]:
+            from castore.index import roots
+
+            return roots.by_document_prefix(connection, prefix)
+
+        return answer(self._parts, from_index, lambda: self._from_files(lambda root: _begins(root, prefix)))
 
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""
-        connection = self._parts.reading()
-        if connection is None:
-            found = self._from_files(lambda root: root.name == name)
-        else:
+
+        def from_index(connection: Connection) -> list[Root]:
             from castore.index import roots
 
-            found = roots.by_name(connection, name)
+            return roots.by_name(connection, name)
+
+        found = answer(self._parts, from_index, lambda: self._from_files(lambda root: root.name == name))
         now = self._parts.clock()
         live: dict[str, Root] = {}
         for root in found:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from castore import keeping
 from castore.batch import Batch
@@ -21,9 +22,12 @@ from castore.folder import create_folder, is_store, read_config, read_format
 from castore.keeping import Forgotten, RootChoice
 from castore.layout import Layout
 from castore.objects.database import ObjectStat
-from castore.queries import RootQueries
+from castore.queries import RootQueries, answer
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.transaction import Clock, Transactions
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 __all__ = ["Store", "StoreHandle", "StoreStats"]
 
@@ -69,7 +73,9 @@ class Store:
     ) -> Store:
         """A new, empty store is in `folder`, on the disk, whole or not at all. Raises StoreExists."""
         create_folder(Layout(os.path.abspath(folder)), is_shared=shared, is_tracked=tracked)
-        return cls.open(folder, clock=clock)
+        store = cls.open(folder, clock=clock)
+        store.parts.is_made_here = True
+        return store
 
     @property
     def notes(self) -> list[str]:
@@ -128,25 +134,7 @@ class Store:
 
     def stats(self) -> StoreStats:
         """Counts and sizes of everything in the store: from the index, or from every object's header."""
-        connection = self.parts.reading()
-        if connection is not None:
-            from castore.index import objects, roots
-
-            total = objects.total(connection)
-            rows = objects.biggest(connection, _BIGGEST_COUNT)
-            biggest = tuple(
-                ObjectStat(Digest.from_raw(row.digest), row.size, row.stored_bytes) for row in rows
-            )
-            return StoreStats(total.objects, roots.count(connection), total.size, total.stored_bytes, biggest)
-        found = [each for digest in self.digests() if (each := self.stat(digest)) is not None]
-        found.sort(key=lambda each: (-each.stored_bytes, each.digest))
-        return StoreStats(
-            len(found),
-            self._queries.count(),
-            sum(each.size for each in found),
-            sum(each.stored_bytes for each in found),
-            tuple(found[:_BIGGEST_COUNT]),
-        )
+        return answer(self.parts, self._stats_from_index, self._stats_from_files)
 
     # --- Roots ---
 
@@ -196,6 +184,27 @@ class Store:
         return keeping.remember(self.parts, choice, dry_run=dry_run)
 
     # --- Helpers ---
+
+    def _stats_from_index(self, connection: Connection) -> StoreStats:
+        from castore.index import objects, roots
+
+        total = objects.total(connection)
+        biggest = tuple(
+            ObjectStat(Digest.from_raw(row.digest), row.size, row.stored_bytes)
+            for row in objects.biggest(connection, _BIGGEST_COUNT)
+        )
+        return StoreStats(total.objects, roots.count(connection), total.size, total.stored_bytes, biggest)
+
+    def _stats_from_files(self) -> StoreStats:
+        found = [each for digest in self.digests() if (each := self.stat(digest)) is not None]
+        found.sort(key=lambda each: (-each.stored_bytes, each.digest))
+        return StoreStats(
+            len(found),
+            len(self.roots()),
+            sum(each.size for each in found),
+            sum(each.stored_bytes for each in found),
+            tuple(found[:_BIGGEST_COUNT]),
+        )
 
     def _resolve_name(self, text: str) -> Digest:
         found = {digest for root in self.named_roots(text) for digest in root.objects}

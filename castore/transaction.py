@@ -4,7 +4,8 @@ Laws:
 - One writer or sweep of a store is inside `writing` at a time, and it finds rows that say what the root
   files say: the index was made to follow them first.
 - A root file is on the disk before its rows are, and both before the block has ended.
-- After a crash in the middle the files are ahead of the rows; the next `writing` sees it and follows.
+- After a crash in the middle the files are ahead of the rows; the next `writing` sees it and follows,
+  and first syncs what the crashed one may not have: what is there need not be on the disk.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from castore import durable
 from castore.config import Config
 from castore.errors import NameTaken, RootDamaged
 from castore.folder import shared_modes
@@ -44,6 +46,8 @@ class Transactions:
         self.source = LooseSource(layout, self.modes)
         self.database = ObjectDatabase(self.source, level=config.compression_level)
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
+        self.is_made_here = False
+        """This process made the folder, and has synced it."""
         self._index: IndexFile | None = None
 
     @property
@@ -67,18 +71,24 @@ class Transactions:
     def writing(self, *, every_file: bool = False) -> Iterator[Connection]:
         """The one write transaction, with the rows as the root files are.
 
-        every_file: compare each root file, not only the folders' times. Raises StoreLocked, RootDamaged.
+        every_file: trust nothing: the index is checked, and each root file compared with it.
+        Raises StoreLocked, RootDamaged, IndexDamaged.
         """
         from castore.index import rebuild
 
         self.make_writable()
+        if every_file and os.path.exists(self.layout.index):
+            self.index.discard_unsound()
         with self.index.writing() as connection:
             if not rebuild.is_complete(connection):
                 rebuild.rebuild(connection, self.database, self.root_files)
+                is_settled = self.is_made_here
             elif every_file:
-                rebuild.reconcile_all(connection, self.database, self.root_files)
+                is_settled = not rebuild.reconcile_all(connection, self.database, self.root_files)
             else:
-                rebuild.reconcile(connection, self.database, self.root_files)
+                is_settled = not rebuild.reconcile(connection, self.database, self.root_files)
+            if not is_settled:
+                durable.sync_everything(self.layout.folder)
             yield connection
 
     def reading(self) -> Connection | None:
@@ -139,8 +149,6 @@ class Transactions:
         Raises RootDamaged where objects/ holds something and roots/ is gone: what is kept is then not
         known, and making it anew would let gc take everything.
         """
-        from castore import durable
-
         layout, mode = self.layout, self.modes.folder
         for folder in (layout.objects, layout.tmp):
             if not os.path.isdir(folder):

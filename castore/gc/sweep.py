@@ -38,14 +38,11 @@ _GROUP_SHARDS = 16
 def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
     """What `sweep` would do now; nothing is changed. Raises RootDamaged, Damaged as it would."""
     parts = store.parts
-    connection = parts.reading()
-    if connection is None:
-        from castore.index.temporary import roots_in_memory
+    from castore.index.temporary import roots_in_memory
 
-        _check_roots(store)
-        connection = roots_in_memory(parts.root_files)
-    else:
-        _check_roots(store)
+    # The index is not asked: only the sweep may have it checked, and made anew where it is unsound.
+    _check_roots(store)
+    connection = roots_in_memory(parts.root_files)
     now = parts.clock()
     _check_clock(connection, now)
     gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
@@ -99,7 +96,8 @@ def _sweep_group(
         rows += objects.unnamed_in_shard(connection, shard)
     for digest in removed:
         store.parts.source.delete(digest)
-    store.parts.source.settle(removed)
+    # Those that only have a row were removed by a sweep that did not end, and may not have synced it.
+    store.parts.source.settle({*removed, *map(Digest.from_raw, rows)})
     objects.remove(connection, rows)
     return report
 

@@ -8,6 +8,7 @@ the next write makes it follow.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import time
@@ -77,12 +78,15 @@ def _look(store: Store) -> _Seen:
     connection = store.parts.index.reading() if os.path.exists(store.parts.layout.index) else None
     if connection is not None:
         from castore.index import objects, rebuild
+        from castore.index.connection import IndexUnreadable
 
-        seen.rows = {
-            row.digest.hex(): _Row(row.size, row.stored_bytes, row.file_sha256)
-            for row in objects.everything(connection)
-        }
-        seen.is_current = rebuild.is_current(connection, store.parts.root_files)
+        # What a damaged index says of objects is nothing; that it is damaged is told at the end.
+        with contextlib.suppress(*IndexUnreadable):
+            seen.rows = {
+                row.digest.hex(): _Row(row.size, row.stored_bytes, row.file_sha256)
+                for row in objects.everything(connection)
+            }
+            seen.is_current = rebuild.is_current(connection, store.parts.root_files)
     _look_at_roots(store, seen)
     for shard in SHARDS:
         seen.sizes.update(store.parts.source.sizes(shard))

@@ -25,7 +25,10 @@ from castore.errors import CastoreError, IndexDamaged, StoreLocked, UnknownStore
 from castore.index.schema import APPLICATION_ID, FINGERPRINT, SCHEMA, SCHEMA_VERSION
 from castore.layout import Layout
 
-__all__ = ["IndexFile"]
+__all__ = ["IndexFile", "IndexUnreadable"]
+
+IndexUnreadable = (sqlite3.DatabaseError, ValueError)
+"""What a damaged index raises while it is read: read the files then."""
 
 _LOCK_POLL_SECONDS = 0.005
 
@@ -50,6 +53,7 @@ class IndexFile:
         """
         deadline = time.monotonic() + self._timeout_seconds
         lock = self._lock(exclusive=False, deadline=deadline)
+        is_damaged = False
         try:
             while (connection := self._begin()) is None:
                 self._unlock(lock)
@@ -64,10 +68,31 @@ class IndexFile:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error):
-                    raise self._failed(error) from error
+                    failure = self._failed(error)
+                    is_damaged = isinstance(failure, IndexDamaged)
+                    raise failure from error
                 raise
         finally:
             self._unlock(lock)
+            if is_damaged:
+                self._discard(deadline)
+
+    def discard_unsound(self) -> None:
+        """An index that contradicts itself is gone, so that the next write makes it anew.
+
+        For whoever is about to remove what the index says is not kept. Reads the whole index.
+        """
+        connection = self.reading()
+        if connection is None:
+            return
+        try:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            if _is_busy(error):
+                raise self._failed(error) from error
+            found = str(error)
+        if found != "ok":
+            self._discard(time.monotonic() + self._timeout_seconds)
 
     def reading(self) -> sqlite3.Connection | None:
         """A connection for reading, or None if the index is absent, incomplete, damaged or not ours."""
@@ -164,10 +189,9 @@ class IndexFile:
         except sqlite3.DatabaseError:
             self.close()
         if os.path.lexists(path):
-            self.notes.append("the index was not usable and is built anew")
-        for name in (path, path + "-wal", path + "-shm", path + "-journal"):
-            if os.path.lexists(name):
-                durable.remove(name)
+            self._remove()
+        for ending in ("-wal", "-shm", "-journal"):
+            durable.remove(path + ending)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, self._mode))
         os.chmod(path, self._mode)
         try:
@@ -187,6 +211,20 @@ class IndexFile:
                 connection.close()
         except sqlite3.Error as error:
             raise self._failed(error) from error
+
+    def _discard(self, deadline: float) -> None:
+        """There is no index. It is derived, and what it said can't be trusted."""
+        self.close()
+        lock = self._lock(exclusive=True, deadline=deadline)
+        try:
+            self._remove()
+        finally:
+            self._unlock(lock)
+
+    def _remove(self) -> None:
+        self.notes.append("the index was not usable and is built anew")
+        for ending in ("", "-wal", "-shm", "-journal"):
+            durable.remove(self._layout.index + ending)
 
     def _open_reader(self) -> sqlite3.Connection | None:
         path = self._layout.index
@@ -245,7 +283,10 @@ class IndexFile:
             return StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return IndexDamaged(f"the index '{self._layout.index}' is damaged: {error}")
+            return IndexDamaged(
+                f"the index '{self._layout.index}' is damaged: {error}",
+                hint="it is derived, and was removed: run this again, and it is built anew",
+            )
         return CastoreError(f"can't write the index '{self._layout.index}': {error}")
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "count",
     "everything",
     "in_shard",
+    "in_use",
     "named_in_shard",
     "one",
     "remove",
@@ -72,6 +73,12 @@ def in_shard(connection: sqlite3.Connection, shard: str) -> dict[bytes, ObjectRo
     """The rows of the objects whose digest begins with these two hex digits."""
     rows = connection.execute("SELECT * FROM objects WHERE digest>=? AND digest<=?", _bounds(shard))
     return {row[0]: ObjectRow(*row) for row in rows}
+
+
+def in_use(connection: sqlite3.Connection, shard: str) -> bool:
+    """Whether an object of this shard has a row."""
+    query = "SELECT 1 FROM objects WHERE digest>=? AND digest<=? LIMIT 1"
+    return connection.execute(query, _bounds(shard)).fetchone() is not None
 
 
 def named_in_shard(connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()) -> set[bytes]:

@@ -59,13 +59,14 @@ def reconcile(connection: sqlite3.Connection, database: ObjectDatabase, files: R
     return bool(changed)
 
 
-def reconcile_all(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> None:
-    """The rows follow every root file, each compared by inode, size and mtime."""
+def reconcile_all(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> bool:
+    """As `reconcile`, but every root file is compared, by inode, size and mtime."""
     known = roots.shard_times(connection)
     times = files.shard_times()
     for shard in sorted(known.keys() | times.keys()):
         _reconcile_shard(connection, database, files, shard)
     roots.set_shard_times(connection, times, [shard for shard in known if shard not in times])
+    return known != times
 
 
 def _reconcile_shard(

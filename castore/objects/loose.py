@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from threading import Lock
 
 from castore import durable
@@ -65,7 +65,7 @@ class LooseSource:
         for each in waiting:
             each.is_durable = True
 
-    def publish(self, named: Sequence[tuple[Digest, Frames]]) -> None:
+    def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
         self.prepare([frames for _, frames in named])
         touched: set[str] = set()
         prefix = self._layout.objects + "/"
@@ -73,7 +73,7 @@ class LooseSource:
             name = digest.hex
             folder = prefix + name[:2]
             if folder not in touched:
-                if durable.make_folder(folder, self._modes.folder, sync=False):
+                if durable.make_folder(folder, self._modes.folder, sync=False) or name[:2] in unproven:
                     touched.add(self._layout.objects)
                 touched.add(folder)
             if frames.path is None:

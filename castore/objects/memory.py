@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from castore.digest import Digest
 from castore.errors import ObjectMissing
@@ -27,7 +27,7 @@ class MemorySource:
         for each in staged:
             each.is_durable = True
 
-    def publish(self, named: Sequence[tuple[Digest, Frames]]) -> None:
+    def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
         for digest, frames in named:
             self._version += 1
             self._versions[digest.hex] = self._version

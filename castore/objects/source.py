@@ -10,7 +10,7 @@ Laws, held by one conformance suite over every source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from castore.digest import Digest
@@ -47,8 +47,11 @@ class ObjectSource(Protocol):
     def prepare(self, staged: Sequence[Frames]) -> None:
         """The bytes of `staged` are durable, still without a name."""
 
-    def publish(self, named: Sequence[tuple[Digest, Frames]]) -> None:
-        """Each is whole and durable under its digest (`prepare` is done for what needs it)."""
+    def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
+        """Each is whole and durable under its digest (`prepare` is done for what needs it).
+
+        unproven: first two digits of digests under which no publish is known to have ended.
+        """
 
     def drop(self, staged: Iterable[Frames]) -> None:
         """Forget what was staged and not published."""

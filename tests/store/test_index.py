@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from castore.errors import RootDamaged, StoreLocked, UnknownStoreFormat
+from castore.errors import IndexDamaged, RootDamaged, StoreLocked, UnknownStoreFormat
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
 from castore.index.connection import IndexFile
-from castore.roots.model import RootDraft, RootKind
+from castore.roots.model import Root, RootDraft, RootKind
 from castore.store import Store, StoreHandle
 
 from .conftest import everything, file_of, put
@@ -106,6 +106,37 @@ class TestWithoutIndex:
         assert list(verify(again)) == []
         assert sweep(again).objects == 0
         assert sorted(again.digests()) == sorted({*root.objects, *again.roots()[0].objects})
+
+
+class TestDamagedIndex:
+    def test_any_page_of_it(self, store: Store, tmp_path: Path) -> None:
+        kept = put(store, *(b"%d" % number for number in range(300)))
+        put(store, b"x", name="mine")
+        store.close()
+        index = Path(store.parts.layout.index)
+        good = index.read_bytes()
+        for page in range(len(good) // 4096):
+            for start, junk in ((0, b"\xff" * 4096), (2000, b"\xee" * 64), (0, b"\x0d" + bytes(40))):
+                bad = bytearray(good)
+                bad[page * 4096 + start : page * 4096 + start + len(junk)] = junk
+                for ending in ("-wal", "-shm"):
+                    Path(f"{index}{ending}").unlink(missing_ok=True)
+                index.write_bytes(bad)
+                self.use(Store.open(store.folder), kept)
+
+    def use(self, store: Store, kept: Root) -> None:
+        store.stats()
+        assert [root.objects for root in store.roots() if root.id == kept.id] == [kept.objects]
+        assert {finding.place for finding in verify(store)} <= {store.parts.layout.index, None}
+        for attempt in range(3):
+            try:
+                put(store, b"more", source_name=f"{attempt}")
+                assert sweep(store).objects == 0
+                break
+            except IndexDamaged:
+                assert attempt < 2
+        assert list(verify(store)) == []
+        store.close()
 
 
 class TestFilesWin:
