@@ -1,4 +1,4 @@
-"""The Python calls: open a store, fold, unfold, put, get. The command line and every later front end call these.
+"""The Python calls: open a store, fold, unfold, put, get. Every front end calls these.
 
 Bytes and values are two calls each, so that a `str` is never in doubt: `fold_bytes` takes a JSON
 document as it stands and gives every byte back; `fold_value` takes what `json.loads` gives.

@@ -24,7 +24,7 @@ PREFIX_HEX_MIN = 6
 
 _ALGORITHM = "sha256:"
 _FULL = re.compile(r"(?:sha256:)?([0-9a-f]{64})\Z")
-_PREFIX = re.compile(r"(?:sha256:)?([0-9a-fA-F]{%d,64})\Z" % PREFIX_HEX_MIN)
+_PREFIX = re.compile(rf"(?:sha256:)?([0-9a-fA-F]{{{PREFIX_HEX_MIN},64}})\Z")
 
 
 class Digest(NamedTuple):

@@ -18,7 +18,9 @@ __all__ = ["Pattern", "parse_pattern"]
 _SEGMENT = re.compile(
     r"""(?P<descend>\.\.)?
         (?: (?:(?<=\.\.)|\.)(?:(?P<star>\*)|(?P<name>[^\s.\[\]'"*]+))
-          | \[(?:(?P<any>\*)|(?P<index>[0-9]{1,18})|(?P<quote>['"])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote))\]
+          | \[(?:(?P<any>\*)
+                |(?P<index>[0-9]{1,18})
+                |(?P<quote>['"])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote))\]
         )""",
     re.VERBOSE,
 )

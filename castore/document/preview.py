@@ -124,7 +124,7 @@ def _written(text: str) -> int:
 
 
 def _cut_head(text: str, budget: int) -> str:
-    """As much of the start as is written in `budget` bytes (quotes aside), `…` where something is left out."""
+    """As much of the start as is written in `budget` bytes, `…` where something is left out."""
     if _written(text) - 2 <= budget:
         return text
     return _fit(text, budget - 3, from_end=False) + "…" if budget >= 3 else ""

@@ -74,7 +74,7 @@ def members(data: bytes | bytearray, start: int = 0, end: int | None = None) -> 
 
 
 def _candidates(data: bytes | bytearray, start: int, end: int) -> Iterator[int]:
-    """Offsets of `"$` and of `"\\u0024`, in order. Two plain searches are many times faster than a pattern."""
+    """Offsets of `"$` and of `"\\u0024`, in order. Plain searches are many times faster than a pattern."""
     plain = data.find(b'"$', start, end)
     spelt = data.find(b'"\\u0024', start, end)
     while plain >= 0 or spelt >= 0:
@@ -119,7 +119,7 @@ def write_reference(descriptor: Descriptor, bytes_max: float) -> bytes | None:
 
 
 def parse_reference(data: bytes | bytearray, member: Member) -> Reference:
-    """The reference whose `$ctx` member was found; raises DocumentInvalid with the offset of what is wrong."""
+    """The reference whose `$ctx` member was found. Raises DocumentInvalid at what is wrong."""
     name_at, _, _, value_at = member
     start = name_at - 1
     while start >= 0 and data[start] in b" \t\r\n":
@@ -161,7 +161,7 @@ _READ_MEMBERS = frozenset(
 
 
 def parse_descriptor(pairs: list[tuple[str, Any]], offset: int) -> Descriptor:
-    """What a reference's members say. Unknown members are ignored; what rebuilds the literal must be right."""
+    """What a reference's members say. Unknown ones are ignored; what rebuilds the literal must be right."""
     values: dict[str, Any] = {}
     for name, value in pairs:
         if name in _READ_MEMBERS:

@@ -3,12 +3,12 @@
 Law: `decode(encode(text, escape)) == text`, and `choose_escape(literal)` names an encoder only if
 `encode(decode(literal), escape) == literal`. Each encoder is fixed to the byte in docs/format.md:
 
-minimal   RFC 8785, section 3.2.2.2: only what JSON demands is escaped: `\\"` `\\\\` `\\b` `\\f` `\\n` `\\r` `\\t`, other
-          characters below U+0020 as `\\u00xx`, lower case.
-ascii     Python's json with ensure_ascii: as minimal, and everything above U+007E as `\\uxxxx`, lower case, beyond the
-          basic plane as a pair of surrogates.
-go        Go's encoding/json (1.22 and later): as minimal, and `<` `>` `&` as `\\u003c` `\\u003e` `\\u0026`, and U+2028
-          and U+2029 as `\\u2028` and `\\u2029`.
+minimal   RFC 8785, 3.2.2.2: only what JSON demands is escaped, in the short form where there is one,
+          else as `\\u00xx`, lower case.
+ascii     Python's json with ensure_ascii: as minimal, and everything above U+007E as `\\uxxxx`, lower
+          case, beyond the basic plane as a pair of surrogates.
+go        Go's encoding/json (1.22 and later): as minimal, and `<`, `>`, `&`, U+2028 and U+2029 as
+          `\\uxxxx`, lower case.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def looks_like_base64(content: bytes) -> bool:
 
 
 def decode_base64(content: bytes) -> bytes | None:
-    """The bytes that `content`, a literal without its quotes, holds, if base64 gives `content` back for them."""
+    """The bytes in `content`, a literal without its quotes, if base64 gives `content` back for them."""
     try:
         data = binascii.a2b_base64(content, strict_mode=True)
     except (binascii.Error, ValueError):

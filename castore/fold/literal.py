@@ -125,7 +125,8 @@ def rebuild(descriptor: Descriptor, data: bytes) -> bytes:
 def check_fit(descriptor: Descriptor, size: int) -> None:
     if size != descriptor.size:
         raise UnfoldMismatch(
-            f"the reference says {descriptor.size} bytes, object '{descriptor.digest.abbreviated}' has {size}",
+            f"the reference says {descriptor.size} bytes, "
+            f"object '{descriptor.digest.abbreviated}' has {size}",
             digest=str(descriptor.digest),
         )
 

@@ -97,7 +97,7 @@ def unfold_stream(
     is_private: bool = False,
     workers: int | None = None,
 ) -> UnfoldReport:
-    """`target` holds the source of the folded document, byte for byte. Nothing is written before all resolved.
+    """`target` holds the source of the document, byte for byte; nothing is written before all resolved.
 
     only: digests or patterns; just those references are expanded, and the result is again a folded
     document. Raises ObjectMissing, ObjectDamaged, UnfoldMismatch (with the place in the document),

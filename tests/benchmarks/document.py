@@ -1,4 +1,4 @@
-"""A document as agents make them, of any size: tool results, logs, rows, JSON in strings, base64; ASCII and not.
+"""A document as agents make them, of any size: results, logs, rows, JSON in strings, base64, Chinese.
 
 Deterministic: the same size gives the same bytes. `python -m tests.benchmarks.document BYTES > FILE`,
 with `--lines` as JSON Lines.
@@ -12,7 +12,23 @@ import random
 import sys
 from collections.abc import Iterator
 
-WORDS = ["request", "user", "cache", "index", "worker", "retry", "deploy", "metric", "region", "shard", "queue", "token", "build", "commit"]
+WORDS = [
+    "request",
+    "user",
+    "cache",
+    "index",
+    "worker",
+    "retry",
+    "deploy",
+    "metric",
+    "region",
+    "shard",
+    "queue",
+    "token",
+    "build",
+    "commit",
+]
+LEVELS = ("INFO", "INFO", "INFO", "WARN", "ERROR")
 CHINESE = "订单已发货请在签收后七天内申请退货生鲜商品除外客服将于次日联系您处理结果以邮件为准"
 
 
@@ -20,7 +36,7 @@ def log_text(chance: random.Random, lines: int) -> str:
     return "\n".join(
         f"2026-{chance.randrange(1, 13):02d}-{chance.randrange(1, 29):02d}T{chance.randrange(24):02d}:"
         f"{chance.randrange(60):02d}:{chance.randrange(60):02d}.{chance.randrange(1000):03d}Z "
-        f"{chance.choice(('INFO', 'INFO', 'INFO', 'WARN', 'ERROR'))} {chance.choice(WORDS)}-{chance.randrange(40)} "
+        f"{chance.choice(LEVELS)} {chance.choice(WORDS)}-{chance.randrange(40)} "
         f'handled "GET /{chance.choice(WORDS)}/{chance.randrange(10**6)}" in {chance.randrange(900)} ms'
         for _ in range(lines)
     )
