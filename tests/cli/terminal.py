@@ -9,11 +9,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-def seen_on_terminal(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
+def seen_on_terminal(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | None = None,
+) -> str:
+    """stdout: a descriptor to send it to instead; then only stderr is seen."""
     master, slave = pty.openpty()
     try:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=stdin,
+            stdout=slave if stdout is None else stdout,
+            stderr=slave,
         )
     finally:
         os.close(slave)

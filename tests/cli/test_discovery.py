@@ -67,7 +67,10 @@ class TestUserStore:
 
     def test_an_error_as_json_stays_one_line(self, stored: Shell) -> None:
         stored("fold", "in.json")
-        assert stored("cat", "--json", "absent").error["code"] == 12
+        error = stored("cat", "--json", "absent").error
+        assert error["code"] == 12
+        assert error["fields"]["notes"] == [NOTE.removeprefix("note: ")]
+        assert '"event":"note"' in stored("ls", "--json").err
 
 
 class TestReadsMakeNothing:

@@ -221,6 +221,25 @@ class TestTerminal:
         assert self.run(ctx, "cat", "absent", TERM="dumb").startswith("error: no object")
         assert "\x1b" not in ctx("cat", "absent").err
 
+    def test_long_work_shows_that_it_goes_on(self, ctx: Shell) -> None:
+        """Its input comes late; the bar is on stderr only, and gone at the end."""
+        read, write = os.pipe()
+        with (
+            subprocess.Popen(["sh", "-c", "sleep 2.5; echo '[]'"], stdout=write),
+            open(os.devnull, "wb") as null,
+        ):
+            os.close(write)
+            seen = seen_on_terminal(
+                ctx.command("fold"),
+                ctx.folder,
+                ctx.environment | {"TERM": "xterm", "COLUMNS": "100"},
+                stdin=read,
+                stdout=null.fileno(),
+            )
+        os.close(read)
+        assert "folding" in seen
+        assert "0:00:0" in seen
+
     def test_fold_sums_up_for_a_person_only(self, ctx: Shell) -> None:
         assert "folded 2 of 2 long values: " in self.run(ctx, "fold", "in.json", "-o", "out.json")
         assert ctx("fold", "in.json", "-o", "out.json").err == ""
