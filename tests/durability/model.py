@@ -18,7 +18,10 @@ from collections.abc import Iterable
 
 from tests.durability.trace import Event
 
-__all__ = ["violations"]
+__all__ = ["KILLED", "violations"]
+
+KILLED = Event(0, "killed", (), None, "", 0)
+"""Between the events of a program that was killed and those of the next one, on the same files."""
 
 _DATA_SYNCS = ("fsync", "fdatasync")
 _WRITES = ("write", "pwrite64", "writev", "pwritev", "ftruncate")
@@ -27,13 +30,14 @@ _VOLATILE = ("index.sqlite-shm",)
 
 
 class _Disk:
-    """What is not on the disk yet: bytes by their file's path, names by their path."""
+    """What is not on the disk yet: bytes by their file's path; names, and the removal of names."""
 
     def __init__(self, store: str, out: str | None) -> None:
         self.store = store
         self.out = out
         self.bytes: set[str] = set()
         self.names: set[str] = set()
+        self.removed: set[str] = set()
         self.found: list[str] = []
 
     def complain(self, words: str) -> None:
@@ -44,11 +48,19 @@ class _Disk:
             if path == under or path.startswith(under + "/"):
                 self.complain(f"{before} before the sync of the folder of {self.short(path)}")
 
+    def needs_removals(self, under: str, before: str) -> None:
+        for path in sorted(self.removed):
+            if path.startswith(under + "/"):
+                self.complain(f"{before} before the sync of the removal of {self.short(path)}")
+
     def needs_everything(self, before: str) -> None:
         for path in sorted(self.bytes):
-            self.complain(f"{before} before the sync of the bytes of {self.short(path)}")
+            # What stays in tmp/ is nobody's; bytes that get a name from there were checked then.
+            if not self.is_staged(path):
+                self.complain(f"{before} before the sync of the bytes of {self.short(path)}")
         for path in sorted(self.names):
             self.complain(f"{before} before the sync of the folder of {self.short(path)}")
+        self.needs_removals(self.store, before)
 
     def short(self, path: str) -> str:
         return os.path.relpath(path, os.path.dirname(self.store))
@@ -62,7 +74,9 @@ class _Disk:
         return os.path.basename(path) not in _VOLATILE
 
     def is_staged(self, path: str) -> bool:
-        return path.startswith(self.store + "/tmp/")
+        """Nobody relies on it: what a crash leaves of it is rubbish."""
+        beginnings = (self.store + "/tmp/", self.store + ".new-")
+        return path.startswith(beginnings if self.out is None else (*beginnings, self.out + "."))
 
 
 def violations(events: Iterable[Event], store: str, *, out: str | None = None) -> list[str]:
@@ -83,6 +97,11 @@ def violations(events: Iterable[Event], store: str, *, out: str | None = None) -
         elif event.call in ("syncfs", "sync"):
             disk.bytes.clear()
             disk.names.clear()
+            disk.removed.clear()
+        elif event.call == "killed":
+            disk.bytes = {path for path in disk.bytes if not disk.is_staged(path)}
+            disk.names = {path for path in disk.names if not disk.is_staged(path) and path != disk.out}
+            has_printed = False
         elif event.call.startswith("rename"):
             _rename(disk, *event.paths)
         elif event.call.startswith("mkdir"):
@@ -102,6 +121,7 @@ def _write(disk: _Disk, path: str) -> None:
     if path.endswith("/index.sqlite-wal") and path not in disk.bytes:
         disk.needs_names(disk.store + "/objects", "the rows were written")
         disk.needs_names(disk.store + "/roots", "the rows were written")
+        disk.needs_removals(disk.store + "/roots", "the rows were written")
     disk.bytes.add(path)
 
 
@@ -117,6 +137,7 @@ def _open(disk: _Disk, event: Event) -> None:
 def _sync(disk: _Disk, path: str) -> None:
     disk.bytes.discard(path)
     disk.names = {name for name in disk.names if os.path.dirname(name) != path}
+    disk.removed = {name for name in disk.removed if os.path.dirname(name) != path}
 
 
 def _rename(disk: _Disk, source: str, target: str) -> None:
@@ -141,12 +162,11 @@ def _rename(disk: _Disk, source: str, target: str) -> None:
 
 def _unlink(disk: _Disk, path: str) -> None:
     disk.bytes.discard(path)
-    if not path.startswith((disk.store + "/objects/", disk.store + "/roots/")):
-        disk.names.discard(path)
-        return
+    disk.names.discard(path)
     if path.startswith(disk.store + "/objects/"):
-        disk.needs_names(disk.store + "/roots", f"{disk.short(path)} was removed")
-    disk.names.add(path)
+        disk.needs_removals(disk.store + "/roots", f"{disk.short(path)} was removed")
+    if path.startswith((disk.store + "/objects/", disk.store + "/roots/")):
+        disk.removed.add(path)
 
 
 def _moved(path: str, source: str, target: str) -> str:

@@ -5,30 +5,32 @@ Each check is also made to fail: with any one sync left out, the same trace brea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
 
 import pytest
 
 from castore import api
 from castore.config import SYNC_FILES_MAX
 from castore.keeping import RootChoice
-from tests.durability.model import violations
+from tests.durability.model import KILLED, violations
 from tests.durability.shell import Shell, document
 from tests.durability.trace import Event, Traced, needs_strace, traced
 
 pytestmark = needs_strace
 
-Command = Callable[..., list[str]]
+
+def trace(ctx: Shell, command: list[str], stdin: bytes = b"") -> Traced:
+    return traced(command, ctx.folder, environment=ctx.environment, stdin=stdin)
 
 
 def run(ctx: Shell, command: list[str], stdin: bytes = b"") -> Traced:
-    done = traced(command, ctx.folder, environment=ctx.environment, stdin=stdin)
+    done = trace(ctx, command, stdin)
     assert done.code == 0, done.err
     return done
 
 
-def broken(ctx: Shell, done: Traced, out: str | None = None) -> list[str]:
-    return violations(done.events, str(ctx.store), out=None if out is None else str(ctx.folder / out))
+def broken(scenario: Scenario, shell: Shell, done: Traced) -> list[str]:
+    return violations(done.events, str(shell.store), out=scenario.out_of(shell))
 
 
 class Scenario:
@@ -55,6 +57,9 @@ class Scenario:
             store.close()
         return shell
 
+    def out_of(self, shell: Shell) -> str | None:
+        return None if self.out is None else str(shell.folder / self.out)
+
     def __repr__(self) -> str:
         return self.name
 
@@ -69,6 +74,11 @@ SCENARIOS = [
     Scenario("forget", "forget", "doomed"),
     Scenario("gc", "gc", "--now"),
 ]
+KILLED_SHORT = ("fold into a new store", "fold", "gc")
+REPEATED = [
+    pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])
+    for each in SCENARIOS
+]
 
 
 class TestOrder:
@@ -76,7 +86,7 @@ class TestOrder:
     def test_nothing_is_promised_before_it_is_on_the_disk(self, ctx: Shell, scenario: Scenario) -> None:
         shell = scenario.prepare(ctx, 0)
         done = run(shell, shell.command(*scenario.arguments), scenario.stdin)
-        assert broken(shell, done, scenario.out) == []
+        assert broken(scenario, shell, done) == []
 
     def test_a_small_fold_syncs_its_files_a_large_one_its_file_system(self, ctx: Shell) -> None:
         small = run(ctx, ctx.command("fold"), document("small"))
@@ -110,7 +120,11 @@ class TestOrder:
         committed = names[names.index("sync of roots/ab") + 1 :]
         first = committed.index("sync of OUT's bytes")
         assert set(committed[:first]) == {"sync of the rows"}
-        assert committed[first : first + 3] == ["sync of OUT's bytes", "rename to OUT", "sync of OUT's folder"]
+        assert committed[first : first + 3] == [
+            "sync of OUT's bytes",
+            "rename to OUT",
+            "sync of OUT's folder",
+        ]
         assert [name for name in names if "OUT" in name] == committed[first : first + 3]
 
 
@@ -124,7 +138,7 @@ class TestEverySyncIsNeeded:
             shell = scenario.prepare(ctx, number)
             which = str(number) if number else "none"
             done = run(shell, shell.unsynced(which, *scenario.arguments), scenario.stdin)
-            found = broken(shell, done, scenario.out)
+            found = broken(scenario, shell, done)
             assert bool(found) == (number > 0), f"sync {number} of {asked} left out: {found}"
             asked = int(shell.count_file.read_text())
             number += 1
@@ -134,7 +148,27 @@ class TestEverySyncIsNeeded:
     def test_those_of_the_index_are_too(self, ctx: Shell, scenario: Scenario) -> None:
         shell = scenario.prepare(ctx, 0)
         done = run(shell, shell.unsynced("index", *scenario.arguments), scenario.stdin)
-        assert any("index.sqlite" in words for words in broken(shell, done, scenario.out))
+        assert any("index.sqlite" in words for words in broken(scenario, shell, done))
+
+
+class TestAfterAKill:
+    """What a killed writer left without its sync, the next one does not rely on before it has synced it."""
+
+    @pytest.mark.parametrize("scenario", REPEATED)
+    def test_doing_it_again_syncs_what_the_killed_one_did_not(self, ctx: Shell, scenario: Scenario) -> None:
+        found: dict[int, list[str]] = {}
+        for number in range(1, 100):
+            shell = scenario.prepare(ctx, number)
+            killed = trace(shell, shell.unsynced(f"kill-{number}", *scenario.arguments), scenario.stdin)
+            if killed.code == 0:
+                break
+            assert killed.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+            again = run(shell, shell.command(*scenario.arguments), scenario.stdin)
+            events = [*killed.events, KILLED, *again.events]
+            if broken_promises := violations(events, str(shell.store), out=scenario.out_of(shell)):
+                found[number] = broken_promises
+        assert found == {}
+        assert number > 2
 
 
 def calls(done: Traced, name: str) -> list[Event]:

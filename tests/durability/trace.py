@@ -66,7 +66,18 @@ def traced(
     """What the command did, its standard output being a pipe. strace is aimed at the interpreter itself."""
     log = folder / f"strace-{os.urandom(4).hex()}.txt"
     done = subprocess.run(
-        ["strace", "-f", "--seccomp-bpf", "-y", "-s0", "-qq", f"--trace={expression}", "-o", str(log), *command],
+        [
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-y",
+            "-s0",
+            "-qq",
+            f"--trace={expression}",
+            "-o",
+            str(log),
+            *command,
+        ],
         cwd=folder,
         env=environment,
         input=stdin,

@@ -1,11 +1,14 @@
 """Run ctx with syncs left out: `python unsynced.py WHICH COUNT_FILE ARGUMENT…`.
 
 WHICH: `none`, `all`, `index` (those of SQLite), `everything` (both), or the number of the one sync, from
-1, that the program asks for and does not get. COUNT_FILE gets the number of syncs it asked for.
+1, that the program asks for and does not get; `kill-N`: it is killed where it asks for the N-th.
+COUNT_FILE gets the number of syncs it asked for.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import sys
 from typing import Any
@@ -26,6 +29,8 @@ def main() -> None:
     def is_left_out() -> bool:
         nonlocal asked
         asked += 1
+        if which == f"kill-{asked}":
+            os.kill(os.getpid(), signal.SIGKILL)
         return which in ("all", "everything", str(asked))
 
     durable.calls.fsync = lambda descriptor: None if is_left_out() else fsync(descriptor)  # type: ignore[method-assign]
