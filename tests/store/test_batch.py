@@ -157,10 +157,10 @@ class TestManyFiles:
             results = batch.stage_files(paths)
             staged = [each for each in results if not isinstance(each, OSError)]
             batch.commit(RootDraft(RootKind.PUT, tuple(each.digest for each in staged)))
-        for path, content, result in zip(paths, contents, results, strict=True):
+        for each, content, result in zip(paths, contents, results, strict=True):
             if isinstance(result, OSError):
-                assert path in (str(tmp_path / "absent"), str(tmp_path))
-                assert result.filename == path
+                assert each in (str(tmp_path / "absent"), str(tmp_path))
+                assert result.filename == each
             else:
                 assert store.read(result.digest) == content
         assert list(verify(store)) == []

@@ -31,7 +31,10 @@ def remove_index(folder: str) -> None:
 
 
 def rewrite(data: bytes) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(data) and None
+    def act(path: Path) -> None:
+        path.write_bytes(data)
+
+    return act
 
 
 def set_version(number: int) -> Callable[[Path], None]:
@@ -95,7 +98,7 @@ class TestWithoutIndex:
         harm(Path(store.parts.layout.index))
         other = Store.open(store.folder)
         assert [each.id for each in other.roots()] == [root.id]
-        if harm.__name__ == "act" and other.parts.index.problem() is not None:
+        if "newer" in (other.parts.index.problem() or ""):
             with pytest.raises(UnknownStoreFormat):
                 put(other, b"three")
             return
