@@ -60,3 +60,17 @@ class Descriptor:
     items: int | None = None
     lines: int | None = None
     preview: str | None = None
+
+    def stored_as(self, digest: Digest, preview: str | None = None) -> Descriptor:
+        """The same, of an object that has been digested, with its preview."""
+        return Descriptor(
+            self.kind,
+            digest,
+            self.size,
+            self.escape,
+            self.encoding,
+            self.media_type,
+            self.items,
+            self.lines,
+            preview,
+        )

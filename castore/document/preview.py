@@ -46,20 +46,19 @@ def preview(
         return None
     if len(data) <= bytes_max:
         whole = _decode_head(data, bytes_max)
-        if _written(whole) <= bytes_max:
+        if _written(whole) + 2 <= bytes_max:
             return whole
     head, middle, tail = _edges(data, kind, items, last_comma, lines, bytes_max)
     if middle == _PLAIN:
-        share = (bytes_max - _written(_PLAIN)) // 2
+        share = (bytes_max - 2 - _written(_PLAIN)) // 2
         return _fit(head, share, from_end=False) + _PLAIN + _fit(tail, share, from_end=True)
-    budget = bytes_max - _written(middle)
+    budget = bytes_max - _written(middle) - 2
     if budget < 4:
         return None
-    head_need, tail_need = _written(head) - 2, _written(tail) - 2
-    head_budget = (budget + 1) // 2
-    head_budget = max(head_budget, budget - tail_need) if tail_need < budget // 2 else head_budget
-    head_budget = min(head_budget, head_need)
-    return _cut_head(head, head_budget) + middle + _cut_tail(tail, budget - head_budget)
+    # Each side has half; what one does not need the other has.
+    head_need, tail_need = _written(head), _written(tail)
+    head_share = min(head_need, max((budget + 1) // 2, budget - tail_need))
+    return _cut_head(head, head_need, head_share) + middle + _cut_tail(tail, tail_need, budget - head_share)
 
 
 def count_in_preview(text: str, expected: int) -> int | None:
@@ -120,27 +119,28 @@ def _decode_tail(data: bytes | memoryview, bytes_max: int) -> str:
 
 
 def _written(text: str) -> int:
-    return len(encode_text(text, Escape.MINIMAL))
+    """Bytes of the text as a document has it, without the quotes."""
+    return len(encode_text(text, Escape.MINIMAL)) - 2
 
 
-def _cut_head(text: str, budget: int) -> str:
-    """As much of the start as is written in `budget` bytes, `…` where something is left out."""
-    if _written(text) - 2 <= budget:
+def _cut_head(text: str, need: int, share: int) -> str:
+    """As much of the start as is written in `share` bytes, `…` where something is left out."""
+    if need <= share:
         return text
-    return _fit(text, budget - 3, from_end=False) + "…" if budget >= 3 else ""
+    return _fit(text, share - 3, from_end=False) + "…" if share >= 3 else ""
 
 
-def _cut_tail(text: str, budget: int) -> str:
-    if _written(text) - 2 <= budget:
+def _cut_tail(text: str, need: int, share: int) -> str:
+    if need <= share:
         return text
-    return "…" + _fit(text, budget - 3, from_end=True) if budget >= 3 else ""
+    return "…" + _fit(text, share - 3, from_end=True) if share >= 3 else ""
 
 
-def _fit(text: str, budget: int, *, from_end: bool) -> str:
-    if budget <= 0:
+def _fit(text: str, share: int, *, from_end: bool) -> str:
+    if share <= 0:
         return ""
-    kept = text[-budget:] if from_end else text[:budget]
-    while (over := _written(kept) - 2 - budget) > 0:
+    kept = text[-share:] if from_end else text[:share]
+    while (over := _written(kept) - share) > 0:
         # No character is written in more than six bytes, so this many must go at least.
         drop = -(-over // 6)
         kept = kept[drop:] if from_end else kept[:-drop]

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from castore.descriptor import Descriptor, Kind
-from castore.document.grammar import scan_strictly
 from castore.document.path import paths_at
 from castore.document.preview import count_in_preview, line_count
 from castore.document.reference import Reference
 from castore.document.scan import Segment, segments
+from castore.document.single import single_value
 from castore.document.splice import unfold_parts
 from castore.errors import DocumentInvalid, LimitExceeded, ObjectDamaged, ObjectMissing, UnfoldMismatch
 from castore.fold.literal import check_fit, rebuild
@@ -129,7 +129,7 @@ class _Check:
 def _false_words(descriptor: Descriptor, data: bytes) -> str | None:
     """What the reference tells its reader that is not so."""
     if descriptor.items is not None or descriptor.kind is Kind.ARRAY:
-        items = _items(data) if descriptor.kind is Kind.ARRAY else None
+        items = single_value(data).items if descriptor.kind is Kind.ARRAY else None
         if descriptor.items is not None and descriptor.items != items:
             return f"the reference says {descriptor.items} items, the object has {items or 'none'}"
         return _false_preview(descriptor, data, (items or 0) - 2)
@@ -139,10 +139,6 @@ def _false_words(descriptor: Descriptor, data: bytes) -> str | None:
             return f"the reference says {descriptor.lines} lines, the object has {lines}"
         return _false_preview(descriptor, data, lines - 2)
     return None
-
-
-def _items(data: bytes) -> int:
-    return scan_strictly(data, 0)[0].items
 
 
 def _false_preview(descriptor: Descriptor, data: bytes, left_out: int) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
@@ -41,6 +41,8 @@ Stage = Callable[[Bytes], Digest]
 
 _QUEUED_BYTES_MAX = 24 << 20
 """Segments that wait for their objects may hold this many bytes; a larger one waits alone."""
+
+_PREVIEW_MEMBER_BYTES = len(',"preview":')
 
 _THREADED_BYTES_MIN = 512 << 10
 """Less than this to stage is staged at once: starting threads would cost more."""
@@ -240,35 +242,29 @@ class _Folding:
 
     def _fold_one(self, data: bytes | bytearray, node: Node, parent: Node | None) -> _Folded:
         descriptor, stored = object_of(data, node, parent)
-        literal_bytes = node.end - node.start
-        bytes_max = self.policy.reference_bytes_max(literal_bytes)
-        if write_reference(descriptor, bytes_max) is None:
+        bytes_max = self.policy.reference_bytes_max(node.end - node.start)
+        # With any digest the reference is as long, so that nothing is staged in vain.
+        bare = write_reference(descriptor, bytes_max)
+        if bare is None:
             return _Folded(node, descriptor, None)
-        descriptor = replace(descriptor, digest=self.stage(stored))
-        if self.policy.preview == "edges":
-            descriptor = self._with_preview(descriptor, stored, node, bytes_max)
+        shown = self._preview(descriptor, stored, node, bytes_max - len(bare) - _PREVIEW_MEMBER_BYTES)
+        descriptor = descriptor.stored_as(self.stage(stored), shown)
         return _Folded(node, descriptor, write_reference(descriptor, bytes_max))
 
-    def _with_preview(
-        self, descriptor: Descriptor, stored: bytes | memoryview, node: Node, bytes_max: float
-    ) -> Descriptor:
-        """With the longest preview that still meets the saving, if one does that says anything."""
-        without = write_reference(descriptor, bytes_max)
-        if without is None:
-            return descriptor
-        room = bytes_max - len(without) - len(',"preview":')
-        limit = int(min(PREVIEW_BYTES_MAX, room))
-        if limit < PREVIEW_BYTES_MIN:
-            return descriptor
-        shown = preview(
+    def _preview(
+        self, descriptor: Descriptor, stored: bytes | memoryview, node: Node, room: float
+    ) -> str | None:
+        """The longest preview that still meets the saving, if one does that says anything."""
+        if self.policy.preview == "none" or room < PREVIEW_BYTES_MIN:
+            return None
+        return preview(
             stored,
             descriptor.kind,
-            limit,
+            int(min(PREVIEW_BYTES_MAX, room)),
             items=node.items,
             last_comma=node.last_comma - node.start,
             lines=descriptor.lines or 0,
         )
-        return replace(descriptor, preview=shown)
 
     def _finish(self, segment: Segment, started: list[Future[_Folded] | _Folded]) -> int:
         """Splice, prove and write out one segment; returns its size."""

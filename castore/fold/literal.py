@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from castore.descriptor import Descriptor, Encoding, Escape, Kind
 from castore.digest import Digest
-from castore.document.grammar import ARRAY, OBJECT, STRING, Node, scan_strictly
-from castore.document.place import utf8_error_offset
+from castore.document.grammar import ARRAY, OBJECT, STRING, Node
 from castore.document.preview import line_count
+from castore.document.single import single_value
 from castore.document.strings import (
     choose_escape,
     decode_base64,
@@ -37,7 +37,6 @@ _MEDIA_TYPE_NAMES = frozenset(
 )
 _MEDIA_TYPE = re.compile(r"[a-z]+/[!-~]+", re.IGNORECASE)
 _SIBLINGS_BYTES_MAX = 64 << 10
-_STRICT_BYTES_MAX = 64 << 10
 _KIND_OF_OPENING = {ARRAY: Kind.ARRAY, OBJECT: Kind.OBJECT, STRING: Kind.STRING}
 
 
@@ -140,31 +139,12 @@ def _decode(descriptor: Descriptor, data: bytes) -> str:
 
 def _check_literal(descriptor: Descriptor, data: bytes) -> None:
     """The object is one JSON value of the kind, with nothing around it."""
-    opening = data[0] if data else -1
-    if _KIND_OF_OPENING.get(opening) is not descriptor.kind:
-        raise _impossible(descriptor, "it does not begin like one")
-    if data[-1:] in b" \t\r\n":
-        raise _impossible(descriptor, "something follows it")
-    if not _is_one_value(data):
-        try:
-            top = [node for node in scan_strictly(data, 0) if node.start == 0 and node.end == len(data)]
-        except (DocumentInvalid, LimitExceeded) as error:
-            raise _impossible(descriptor, error.message) from error
-        if not top:
-            raise _impossible(descriptor, "something follows it")
-
-
-def _is_one_value(data: bytes) -> bool:
-    """Whether a fast reader takes it; where it does not, the strict scan decides."""
-    if len(data) <= _STRICT_BYTES_MAX or utf8_error_offset(data) is not None:
-        return False
-    import msgspec
-
     try:
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+        node = single_value(data)
+    except (DocumentInvalid, LimitExceeded) as error:
+        raise _impossible(descriptor, error.message) from error
+    if _KIND_OF_OPENING[node.kind] is not descriptor.kind:
+        raise _impossible(descriptor, f"it is of the kind {_KIND_OF_OPENING[node.kind]}")
 
 
 def _impossible(descriptor: Descriptor, why: str) -> UnfoldMismatch:
