@@ -1,0 +1,146 @@
+"""A process that folds, tags and forgets in a loop, and writes down what it was told is done.
+
+`python worker.py STORE LOG NAME FIRST`: runs until it is killed, or the store fails. The log is where no
+power cut reaches; a line in it is a claim that the store must keep, or says that one is given up *before*
+it is. `python worker.py STORE LOG gc 0` collects garbage instead, in a loop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["Claims", "source_of"]
+
+_POOL = 10
+"""Few enough values that documents share them, and that what one forgets another is just folding."""
+
+_KEPT = 3
+"""Documents that a worker keeps; it forgets the oldest of more."""
+
+_TAGS = 2
+
+
+def source_of(name: str, number: int) -> bytes:
+    """The document that a worker folds as its `number`-th."""
+    chosen = random.Random(f"{name} {number}")
+    values = [random.Random(each).randbytes(900).hex() for each in chosen.sample(range(_POOL), 3)]
+    return json.dumps({"by": name, "number": number, "values": values}).encode()
+
+
+class Claims:
+    """What the logs of all workers say that the store must hold."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.documents: dict[tuple[str, int], bytes] = {}
+        self.tags: dict[str, set[tuple[str, int]]] = {}
+        """What a tag means, or meant last and was being moved to."""
+        self.tagged: set[str] = set()
+        self.lost: list[str] = []
+        self.done = 0
+        folded: dict[tuple[str, int], bytes] = {}
+        for line in lines:
+            record = json.loads(line)
+            key = (record["name"], record["number"])
+            if record["act"] == "folded":
+                folded[key] = self.documents[key] = b64decode(record["folded"])
+                self.done += 1
+            elif record["act"] == "forgetting":
+                self.documents.pop(key, None)
+            elif record["act"] == "tagging":
+                self.tags.setdefault(record["tag"], set()).add(key)
+            elif record["act"] == "tagged":
+                self.tags[record["tag"]] = {key}
+                self.tagged.add(record["tag"])
+            elif record["act"] == "lost":
+                self.lost.append(f"{key}: {record['error']}")
+        self.folded = folded
+
+    def broken(self, store: Any) -> list[str]:
+        """The claims that the store does not keep."""
+        from castore import api
+
+        found = list(self.lost)
+        for (name, number), folded in self.documents.items():
+            found += _unless_unfolds(api, store, folded, name, number)
+        for tag, keys in self.tags.items():
+            documents = {root.document.digest for root in store.named_roots(tag) if root.document}
+            meant = [
+                key for key in keys if key in self.folded and api.Digest.of(self.folded[key]) in documents
+            ]
+            # One that was being set for the first time when its worker was killed may not be there.
+            if not meant and tag in self.tagged:
+                found.append(f"tag {tag} means none of {keys}")
+            for name, number in meant:
+                found += _unless_unfolds(api, store, self.folded[name, number], name, number)
+        return found
+
+
+def _unless_unfolds(api: Any, store: Any, folded: bytes, name: str, number: int) -> list[str]:
+    from castore.errors import CastoreError
+
+    try:
+        if api.unfold_bytes(store, folded) == source_of(name, number):
+            return []
+        return [f"{name} {number} unfolds to other bytes"]
+    except CastoreError as error:
+        return [f"{name} {number}: {error}"]
+
+
+class _Worker:
+    def __init__(self, folder: str, log: str, name: str) -> None:
+        from castore import api
+
+        self.api = api
+        self.store = api.open_store(folder, create=True)
+        self.name = name
+        self.log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        self.kept: list[tuple[int, bytes]] = []
+
+    def say(self, act: str, number: int, **facts: object) -> None:
+        record = {"act": act, "name": self.name, "number": number, **facts}
+        os.write(self.log, json.dumps(record).encode() + b"\n")
+
+    def step(self, number: int) -> None:
+        from castore.keeping import RootChoice
+
+        source = source_of(self.name, number)
+        folded = self.api.fold_bytes(self.store, source, source_name=self.name)
+        self.say("folded", number, folded=b64encode(folded).decode())
+        self.kept.append((number, folded))
+        if number % 4 == 0:
+            tag = f"{self.name}-{number // 4 % _TAGS}"
+            self.say("tagging", number, tag=tag)
+            self.store.tag(tag, str(self.api.Digest.of(folded)), move=True)
+            self.say("tagged", number, tag=tag)
+        if len(self.kept) > _KEPT:
+            oldest, document = self.kept.pop(0)
+            self.say("forgetting", oldest)
+            choice = RootChoice(references=(str(self.api.Digest.of(document)),))
+            self.store.forget(choice, at_once=True)
+        for kept, document in self.kept:
+            for error in _unless_unfolds(self.api, self.store, document, self.name, kept):
+                self.say("lost", kept, error=error)
+
+
+def main() -> None:
+    folder, log, name, first = sys.argv[1:]
+    worker = _Worker(folder, log, name)
+    number = int(first)
+    while True:
+        if name == "gc":
+            from castore.gc.sweep import sweep
+
+            sweep(worker.store, forgotten_now=True)
+        else:
+            worker.step(number)
+        number += 1
+
+
+if __name__ == "__main__":
+    main()
