@@ -50,7 +50,7 @@ class Shell:
 
     @property
     def count_file(self) -> Path:
-        return self.folder / "sync-count"
+        return self.folder.parent / "sync-count"
 
     def run(self, command: list[str], stdin: bytes = b"") -> Done:
         done = subprocess.run(

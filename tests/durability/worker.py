@@ -11,6 +11,7 @@ import json
 import os
 import random
 import sys
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from typing import Any
@@ -137,6 +138,7 @@ def main() -> None:
             from castore.gc.sweep import sweep
 
             sweep(worker.store, forgotten_now=True)
+            time.sleep(0.02)
         else:
             worker.step(number)
         number += 1
