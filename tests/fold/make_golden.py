@@ -223,8 +223,9 @@ def savings() -> Folding:
     line = "x\\n"
     lengths = (170, 176, 179, 182, 185, 191, 194, 215, 230, 240, 275, 425)
     strings = ",".join(f'"{length} {(length - 6) // 3 * line}"' for length in lengths)
+    plain = ",".join(f'"{length} {"y" * (length - 6)}"' for length in (200, *range(240, 246)))
     arrays = ",".join(f"[{','.join(['12345'] * count)}]" for count in range(18, 70, 8))
-    source = f'{{"strings":[{strings}],"arrays":[{arrays}]}}\n'
+    source = f'{{"strings":[{strings}],"plain":[{plain}],"arrays":[{arrays}]}}\n'
     return Folding(
         source.encode(), {"bytes_over": 100, "items_over": 60, "min_saving": 0.25, "fold": ["$.arrays[*]"]}
     )

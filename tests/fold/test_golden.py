@@ -370,6 +370,7 @@ OTHER_SHAPES: dict[str, tuple[bytes, bytes]] = {
     "bytes behind": (b"hello", raw(b"hello") + b"\0"),
     "an empty frame behind": (b"hello", raw(b"hello") + raw(b"")),
     "a window over the limit": (b"hello", windowed(b"hello", 81)),
+    "a checksum": (b"hello", zstandard.ZstdCompressor(write_checksum=True).compress(b"hello")),
     "no size": (b"hello", bytes.fromhex("28b52ffd0050") + raw_blocks(b"hello")),
     "a size that is too small": (b"hello", frame(b"hell", raw_blocks(b"hello"))),
     "cut off": (b"hello", raw(b"hello")[:-1]),

@@ -316,6 +316,23 @@ class TestAllThatMayFoldIsFolded:
         for start, end, literal in folded.references:
             assert saves_enough(end - start, len(literal), folded.policy)
 
+    @pytest.mark.parametrize("min_saving", [0.0, 0.25, 0.3, 0.9])
+    def test_saving_decides_to_the_byte(self, min_saving: float, tmp_path: Path) -> None:
+        """Of lengths around the one from which the bare reference saves enough."""
+        step = round(1 / (1 - min_saving))
+        literals = []
+        for length in range(115 * step, 145 * step, step):
+            literals.append(f'"{"x" * (length - 2)}"')
+            literals.append(f'"{"/" * (length - 4)}\\/"')
+            literals.append(f"[{'1,' * ((length - 2) // 2)}{'1' * (length % 2 + 1)}]")
+            literals.append(f'{{"{length}":"{"y" * (length - 8)}"}}')
+        source = "".join(f"{literal}\n" for literal in literals).encode()
+        policy = FoldPolicy(bytes_over=50, items_over=5, min_saving=min_saving, objects=True)
+        folded = fold(source, policy, tmp_path)
+        assert list(left_over(folded)) == []
+        assert all(saves_enough(end - start, len(each), policy) for start, end, each in folded.references)
+        assert 0 < len(folded.references) < len(literals)
+
     def test_walker_finds_what_is_left(self, tmp_path: Path) -> None:
         """Of a document folded with one set of limits, and looked at with lower ones."""
         source = json.dumps({"rows": [{"a": 1}] * 50, "few": [[0] * 400], "text": "é" * 400}).encode()
