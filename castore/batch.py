@@ -74,7 +74,8 @@ class Batch:
         move_name: a root that has the name already goes, once this one is there.
 
         Each object was staged here or is there already. Raises ObjectMissing, NameTaken, InvalidOption,
-        StoreLocked, RootDamaged; then nothing is visible that was not before. After a crash the root is
+        StoreLocked, RootDamaged; then nothing is visible that was not before. Where the disk fails at the
+        very end, the root may be there all the same, with all its objects. After a crash the root is
         there with all its objects, or it is not there.
         """
         parts = self._parts

@@ -45,6 +45,8 @@ __all__ = [
 
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _SPOOL_COPY_BYTES = 1 << 20
+_OPEN_FILES = ("/dev/", "/proc/")
+"""Where names lead to what is open already: replacing a log behind `>> log` would lose it."""
 
 
 class Calls:
@@ -226,14 +228,15 @@ def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[Bi
     """After the block, the file holds what was written in it, all at once, with the mode it had.
 
     A symbolic link stays one: the file it leads to is replaced. On an exception nothing is changed.
-    A device or a pipe can't be replaced: what was written is spooled, and copied there at the end.
+    A device, a pipe or an open file (/dev/stdout) is not replaced: what was written is spooled, and
+    appended there at the end.
     A crash leaves the old file or the new one; with `sync`, the new one once this has returned.
     """
-    target = os.path.realpath(path)
-    mode = _mode_of(target)
+    mode = _mode_of(os.fspath(path))
     if mode is not None and stat.S_ISDIR(mode):
         raise CastoreError(f"'{os.fspath(path)}' is a folder", file=os.fspath(path))
-    if mode is not None and not stat.S_ISREG(mode):
+    target = os.path.realpath(path)
+    if mode is not None and (not stat.S_ISREG(mode) or os.path.abspath(path).startswith(_OPEN_FILES)):
         with _spooled() as spool:
             yield spool
             spool.seek(0)
@@ -318,7 +321,8 @@ def _spooled() -> BufferedRandom:
 
 def _copy_to(path: str, spool: BinaryIO) -> None:
     try:
-        with open(path, "wb", buffering=0) as device:
+        descriptor = calls.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "wb", buffering=0) as device:
             while piece := spool.read(_SPOOL_COPY_BYTES):
                 view = memoryview(piece)
                 while view:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -69,6 +71,22 @@ class TestReplacing:
     def test_a_device_is_written_to(self) -> None:
         with durable.replacing("/dev/null") as file:
             file.write(b"x")
+
+    @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="there is no /dev/stdout")
+    def test_what_is_open_already_is_appended_to(self, tmp_path: Path) -> None:
+        code = (
+            "from castore.durable import replacing\n"
+            "with replacing('/dev/stdout') as file:\n    file.write(b'new' * 50_000)\n"
+        )
+        command = [sys.executable, "-c", code]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        piped = subprocess.run(command, env=environment, capture_output=True, check=True)
+        assert (piped.stdout, piped.stderr) == (b"new" * 50_000, b"")
+        log = tmp_path / "log"
+        log.write_bytes(b"old")
+        with log.open("ab") as file:
+            subprocess.run(command, env=environment, stdout=file, check=True)
+        assert log.read_bytes() == b"old" + b"new" * 50_000
 
     def test_a_folder_or_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:
         for path in (tmp_path, tmp_path / "absent" / "out"):
