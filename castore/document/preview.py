@@ -20,6 +20,7 @@ PREVIEW_BYTES_MIN = 24
 """A shorter one says nothing and is left out."""
 
 _PLAIN = " … "
+_SPACE = " \t\r\n"
 _MORE = re.compile(r"… ([0-9]+) more (?:lines )?…")
 
 
@@ -72,13 +73,10 @@ def _edges(
 ) -> tuple[str, str, str]:
     """What the preview has at its start, in its middle and at its end, before cutting."""
     if kind is Kind.ARRAY and items > 1:
-        after = last_comma + 1
-        head = _decode_head(data[:last_comma], bytes_max)
-        if last_comma > 0 and items == 2:
-            return head, ", ", _decode_tail(data[after:], bytes_max).lstrip(" \t\r\n")
-        first = _first_item(head)
-        tail = _decode_tail(data[after:], bytes_max).lstrip(" \t\r\n")
-        return first, f", … {items - 2} more …, ", tail
+        # The white space of a pretty-printed array says nothing.
+        head = "[" + _first_item(_decode_head(data[1:last_comma], 2 * bytes_max).lstrip(_SPACE))
+        tail = _decode_tail(data[last_comma + 1 : -1], 2 * bytes_max).strip(_SPACE) + "]"
+        return head, f", … {items - 2} more …, " if items > 2 else ", ", tail
     if kind is Kind.TEXT and lines > 2:
         head = _decode_head(data, bytes_max).partition("\n")[0]
         body = data[:-1] if bytes(data[-1:]) == b"\n" else data
@@ -88,7 +86,7 @@ def _edges(
 
 
 def _first_item(head: str) -> str:
-    """The array's opening and its first item, of the beginning of an array that has more than one."""
+    """The first item, of the text from where it begins."""
     depth = 0
     is_inside = is_escaped = False
     for at, character in enumerate(head):
@@ -105,9 +103,9 @@ def _first_item(head: str) -> str:
             depth += 1
         elif character in "]}":
             depth -= 1
-        elif character == "," and depth == 1:
-            return head[:at]
-    return head
+        elif character == "," and depth == 0:
+            return head[:at].rstrip(_SPACE)
+    return head.rstrip(_SPACE)
 
 
 def _decode_head(data: bytes | memoryview, bytes_max: int) -> str:

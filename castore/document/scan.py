@@ -26,7 +26,10 @@ BOM = b"\xef\xbb\xbf"
 SMALL_BYTES_MAX = 256 << 10
 """Up to this size a document is read by the strict scan alone: it costs less than importing numpy."""
 
-_READ_BYTES = 4 << 20
+_SEGMENT_BYTES = 4 << 20
+"""Segments have about this many bytes, or one value more."""
+
+_READ_BYTES = 1 << 20
 
 Read = Callable[[int], bytes]
 """`read(n)`: at most n bytes, none at the end."""
@@ -82,12 +85,11 @@ def _large(head: bytes, read: Read, floor: int, origin: Origin) -> Iterator[Segm
             del segment
         if is_at_end:
             return
-        # A value that outgrows what is read at a time is read in doubling pieces, so that the buffer is
-        # moved seldom.
-        more = read(max(_READ_BYTES, len(pending)))
-        is_at_end = not more
-        pending += more
-        del more
+        wanted = len(pending) + _SEGMENT_BYTES
+        while len(pending) < wanted and not is_at_end:
+            piece = read(_READ_BYTES)
+            is_at_end = not piece
+            pending += piece
 
 
 def _cut(pending: bytearray, scan: StructureScan, floor: int, origin: Origin) -> tuple[Segment, bytearray]:

@@ -39,8 +39,13 @@ __all__ = ["FoldReport", "FoldedSpan", "fold_stream", "plan_stream"]
 
 Stage = Callable[[Bytes], Digest]
 
+_Chosen = tuple[Node, Node | None]
+
 _QUEUED_BYTES_MAX = 24 << 20
 """Segments that wait for their objects may hold this many bytes; a larger one waits alone."""
+
+_JOB_BYTES = 256 << 10
+"""Values of this many bytes are handed to a thread together."""
 
 _PREVIEW_MEMBER_BYTES = len(',"preview":')
 
@@ -205,7 +210,7 @@ class _Folding:
 
     def run(self, source: BinaryIO) -> None:
         try:
-            queue: deque[tuple[Segment, list[Future[_Folded] | _Folded]]] = deque()
+            queue: deque[tuple[Segment, list[Future[list[_Folded]] | list[_Folded]]]] = deque()
             queued = 0
             for segment in segments(source.read, self.policy.floor):
                 self._source_digest.update(segment.data)
@@ -221,17 +226,26 @@ class _Folding:
             if self._pool is not None:
                 self._pool.shutdown(cancel_futures=True)
 
-    def _start(self, segment: Segment) -> Iterator[Future[_Folded] | _Folded]:
-        """Every chosen value of the segment, being folded or folded already."""
+    def _start(self, segment: Segment) -> Iterator[Future[list[_Folded]] | list[_Folded]]:
+        """Every chosen value of the segment, in order, being folded or folded already."""
         data = segment.data
         chosen = list(choose(data, segment.nodes, self.policy))
         self.long_count += len(chosen)
         pool = self._threads(sum(node.end - node.start for node, _ in chosen))
-        for node, parent in chosen:
-            if pool is not None:
-                yield pool.submit(self._fold_one, data, node, parent)
-            else:
-                yield self._fold_one(data, node, parent)
+        if pool is None:
+            yield self._fold_some(data, chosen)
+            return
+        # Small values go together: handing each over would cost as much as folding it.
+        some: list[_Chosen] = []
+        size = 0
+        for each in chosen:
+            some.append(each)
+            size += each[0].end - each[0].start
+            if size >= _JOB_BYTES:
+                yield pool.submit(self._fold_some, data, some)
+                some, size = [], 0
+        if some:
+            yield pool.submit(self._fold_some, data, some)
 
     def _threads(self, staged_bytes: int) -> Executor | None:
         if self._pool is None and self.workers > 1 and staged_bytes >= _THREADED_BYTES_MIN:
@@ -239,6 +253,9 @@ class _Folding:
 
             self._pool = ThreadPoolExecutor(self.workers)
         return self._pool
+
+    def _fold_some(self, data: bytes | bytearray, chosen: list[_Chosen]) -> list[_Folded]:
+        return [self._fold_one(data, node, parent) for node, parent in chosen]
 
     def _fold_one(self, data: bytes | bytearray, node: Node, parent: Node | None) -> _Folded:
         descriptor, stored = object_of(data, node, parent)
@@ -266,10 +283,10 @@ class _Folding:
             lines=descriptor.lines or 0,
         )
 
-    def _finish(self, segment: Segment, started: list[Future[_Folded] | _Folded]) -> int:
+    def _finish(self, segment: Segment, started: list[Future[list[_Folded]] | list[_Folded]]) -> int:
         """Splice, prove and write out one segment; returns its size."""
-        folded = [each if isinstance(each, _Folded) else each.result() for each in started]
-        done = [each for each in folded if each.reference is not None]
+        folded = [some if isinstance(some, list) else some.result() for some in started]
+        done = [each for some in folded for each in some if each.reference is not None]
         pieces = list(
             fold_parts(
                 segment.data, ((each.node.start, each.node.end, each.reference or b"") for each in done)

@@ -153,18 +153,16 @@ def _is_message_list(data: bytes | bytearray, node: Node) -> bool:
         return all(_is_message(item) for item in _plain(bytes(literal)))
     import msgspec
 
+    message = msgspec.defstruct("Message", [("role", str)])
     try:
+        msgspec.json.decode(literal, type=list[message])  # type: ignore[valid-type]
+        return True
+    except msgspec.ValidationError:
+        # Some item is none, or has a `role` twice: then each is asked, up to the first that is none.
         items = msgspec.json.decode(literal, type=list[msgspec.Raw])
+        return all(_is_message(_plain(bytes(item))) for item in items)
     except msgspec.DecodeError:  # A lone surrogate: the slower decoder takes it.
         return all(_is_message(item) for item in _plain(bytes(literal)))
-    has_role = msgspec.json.Decoder(msgspec.defstruct("Message", [("role", str)]))
-    for item in items:
-        try:
-            has_role.decode(item)
-        except msgspec.ValidationError:
-            if not _is_message(_plain(bytes(item))):
-                return False
-    return True
 
 
 def _plain(literal: bytes | bytearray) -> Any:
