@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import marshal
 import os
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from castore.config import FRAME_BYTES, STAGING_PROCESSES_MAX
+from castore.cores import core_count, may_fork
 from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.objects.database import ObjectCheck, ObjectDatabase, Staged
@@ -141,11 +141,9 @@ def _keep(result: Staged | OSError, keep: Keep) -> Staged | OSError:
 
 
 def _processes(count: int) -> int:
-    """How many to use. Forking is only safe while this is the only thread."""
-    if count < 2 * _SHARE_FILES_MIN or not hasattr(os, "fork") or threading.active_count() > 1:
+    if count < 2 * _SHARE_FILES_MIN or not may_fork():
         return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, STAGING_PROCESSES_MAX, count // _SHARE_FILES_MIN)
+    return min(core_count(), STAGING_PROCESSES_MAX, count // _SHARE_FILES_MIN)
 
 
 def _stage_file(database: ObjectDatabase, path: str, *, hold: bool) -> Staged | OSError:

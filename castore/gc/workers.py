@@ -10,9 +10,9 @@ from __future__ import annotations
 import marshal
 import os
 import struct
-import threading
 from collections.abc import Callable, Sequence
 
+from castore.cores import core_count, may_fork
 from castore.errors import CastoreError
 
 __all__ = ["Outcome", "processes_for", "run"]
@@ -42,17 +42,16 @@ def run(objects: Sequence[tuple[int, str]], check: Check, processes: int) -> lis
 
 
 def processes_for(objects: Sequence[tuple[int, str]]) -> int:
-    """How many to use. Forking is only safe while this is the only thread, and pays only for some work.
+    """How many to use: another one pays only for some work.
 
     One if most of the bytes are in one object: threads can share that one, processes can't.
     """
     total = sum(size for size, _ in objects)
     biggest = max((size for size, _ in objects), default=0)
     is_much = len(objects) >= _FORK_OBJECTS_MIN or total >= _FORK_BYTES_MIN
-    if not is_much or 2 * biggest > total or not hasattr(os, "fork") or threading.active_count() > 1:
+    if not is_much or 2 * biggest > total or not may_fork():
         return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, _PROCESSES_MAX, len(objects))
+    return min(core_count(), _PROCESSES_MAX, len(objects))
 
 
 def _groups(objects: Sequence[tuple[int, str]]) -> list[list[str]]:

@@ -8,11 +8,12 @@ Law: the results are those of a plain loop, in its order; at most one a thread a
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
+
+from castore.cores import core_count
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -31,7 +32,7 @@ class Ahead:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pool: ThreadPoolExecutor | None = None
-        self._threads = min(os.cpu_count() or 1, _THREADS_MAX)
+        self._threads = min(core_count(), _THREADS_MAX)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """`function` of each item, in order, some of them ahead of need."""
