@@ -50,14 +50,11 @@ class Disk:
         _run("mount", "-t", "ext4", "-o", _OPTIONS, str(self.image), str(self.folder))
         self.is_mounted = True
 
-    def unmount(self) -> None:
+    def unmount(self, *, even_if_busy: bool = False) -> None:
+        """even_if_busy: whoever still has a file open there keeps it until it is closed."""
         if self.is_mounted:
-            _run("umount", str(self.folder))
+            _run("umount", *(["--lazy"] if even_if_busy else []), str(self.folder))
             self.is_mounted = False
-
-    def sync(self) -> None:
-        """All that is there so far is on the disk."""
-        subprocess.run(["sync", "-f", str(self.folder)], check=True)
 
     def cut(self) -> None:
         """The power fails now. Whoever uses the disk meets errors until `restore`."""

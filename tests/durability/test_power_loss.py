@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,16 +24,18 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
-    made = Disk(tmp_path / "disk.ext4", tmp_path / "disk")
-    try:
-        made.mount()
-    except OSError as error:
-        pytest.skip(f"power can't be cut here: {error}")
-    try:
-        yield made
-    finally:
-        made.unmount()
+def disk() -> Iterator[Disk]:
+    """Not in a folder of pytest's: another pytest would try to clear it away, mounted as it is."""
+    with tempfile.TemporaryDirectory(prefix="castore-disk-") as folder:
+        made = Disk(Path(folder) / "disk.ext4", Path(folder) / "disk")
+        try:
+            made.mount()
+        except OSError as error:
+            pytest.skip(f"power can't be cut here: {error}")
+        try:
+            yield made
+        finally:
+            made.unmount(even_if_busy=True)
 
 
 @pytest.fixture

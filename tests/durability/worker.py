@@ -26,6 +26,9 @@ _KEPT = 3
 
 _TAGS = 2
 
+_DEAD_DISK = "Input/output error"
+"""What a worker reads on a disk whose power is cut says nothing of what is on it."""
+
 
 def source_of(name: str, number: int) -> bytes:
     """The document that a worker folds as its `number`-th."""
@@ -58,7 +61,7 @@ class Claims:
             elif record["act"] == "tagged":
                 self.tags[record["tag"]] = {key}
                 self.tagged.add(record["tag"])
-            elif record["act"] == "lost":
+            elif record["act"] == "lost" and _DEAD_DISK not in record["error"]:
                 self.lost.append(f"{key}: {record['error']}")
         self.folded = folded
 
