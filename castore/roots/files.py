@@ -62,7 +62,9 @@ class RootFiles:
         try:
             descriptor = os.open(path, _READ)
             with os.fdopen(descriptor, "rb") as file:
-                data = file.read(_FILE_BYTES_MAX + 1)
+                # Asked for more bytes than there are, Python would make room for all of them.
+                size = os.fstat(descriptor).st_size
+                data = file.read(min(size, _FILE_BYTES_MAX))
         except FileNotFoundError:
             raise
         except OSError as error:
