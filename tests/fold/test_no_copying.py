@@ -319,9 +319,9 @@ class TestAllThatMayFoldIsFolded:
     @pytest.mark.parametrize("min_saving", [0.0, 0.25, 0.3, 0.9])
     def test_saving_decides_to_the_byte(self, min_saving: float, tmp_path: Path) -> None:
         """Of lengths around the one from which the bare reference saves enough."""
-        step = round(1 / (1 - min_saving))
+        share = 1 - min_saving
         literals = []
-        for length in range(115 * step, 145 * step, step):
+        for length in range(round(115 / share), round(145 / share), round(1 / share)):
             literals.append(f'"{"x" * (length - 2)}"')
             literals.append(f'"{"/" * (length - 4)}\\/"')
             literals.append(f"[{'1,' * ((length - 2) // 2)}{'1' * (length % 2 + 1)}]")
