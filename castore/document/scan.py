@@ -34,6 +34,8 @@ _READ_BYTES = 1 << 20
 Read = Callable[[int], bytes]
 """`read(n)`: at most n bytes, none at the end."""
 
+Watch = Callable[[bytearray, "StructureScan"], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -44,8 +46,12 @@ class Segment:
     nodes: list[Node]
 
 
-def segments(read: Read, floor: int, *, small_bytes_max: int = SMALL_BYTES_MAX) -> Iterator[Segment]:
+def segments(
+    read: Read, floor: int, *, small_bytes_max: int = SMALL_BYTES_MAX, watch: Watch | None = None
+) -> Iterator[Segment]:
     """The document that `read` gives, in segments, with the nodes longer than `floor` bytes.
+
+    watch: called while a long value is read, with the bytes so far and the scan; it may look, not keep.
 
     Raises DocumentInvalid or LimitExceeded, with offset, line and column, at the first byte that makes
     it something else than a sequence of JSON values; segments before that have been yielded by then.
@@ -58,12 +64,12 @@ def segments(read: Read, floor: int, *, small_bytes_max: int = SMALL_BYTES_MAX) 
         origin = origin.after(BOM)
         head = head[len(BOM) :]
     if not is_small:
-        yield from _large(head, read, floor, origin)
+        yield from _large(head, read, floor, origin, watch)
     elif head:
         yield Segment(head, origin, _strictly(head, floor, origin))
 
 
-def _large(head: bytes, read: Read, floor: int, origin: Origin) -> Iterator[Segment]:
+def _large(head: bytes, read: Read, floor: int, origin: Origin, watch: Watch | None) -> Iterator[Segment]:
     from castore.document.structure import StructureScan, count_newlines
 
     scan = StructureScan(floor)
@@ -83,6 +89,8 @@ def _large(head: bytes, read: Read, floor: int, origin: Origin) -> Iterator[Segm
             if not is_at_end:
                 origin = origin.after(segment.data, newlines=count_newlines(segment.data))
             del segment
+        elif watch is not None:
+            watch(pending, scan)
         if is_at_end:
             return
         wanted = len(pending) + _SEGMENT_BYTES

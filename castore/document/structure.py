@@ -60,6 +60,11 @@ class StructureScan:
         """No container and no string is open at the end of what was fed."""
         return not self._open and self._string_start < 0
 
+    @property
+    def open_containers(self) -> list[Node]:
+        """Those that have begun and not ended, outermost first; `items` counts the commas so far."""
+        return self._open
+
     def feed(self, data: bytes | bytearray) -> None:
         """Scan what is new in `data`, of which all that was fed before is a prefix (less what was cut)."""
         octets = np.frombuffer(data, np.uint8)

@@ -15,42 +15,25 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
-from castore.config import PREVIEW_BYTES_MAX
 from castore.descriptor import Descriptor, Kind
 from castore.digest import Bytes, Digest
-from castore.document.grammar import Node
 from castore.document.path import paths_at
-from castore.document.preview import PREVIEW_BYTES_MIN, preview
-from castore.document.reference import Reference, write_reference
+from castore.document.reference import Reference
 from castore.document.scan import Segment, segments
 from castore.document.splice import fold_parts, unfold_parts
-from castore.fold.literal import object_of
 from castore.fold.policy import FoldPolicy, choose
 from castore.fold.spool import Spool
+from castore.fold.stager import Folded, Stage, Stager, Started
 from castore.roots.model import Content, Root, RootDraft, RootKind
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
     from castore.batch import Batch
     from castore.store import StoreHandle
 
 __all__ = ["FoldReport", "FoldedSpan", "fold_stream", "plan_stream"]
 
-Stage = Callable[[Bytes], Digest]
-
-_Chosen = tuple[Node, Node | None]
-
 _QUEUED_BYTES_MAX = 24 << 20
 """Segments that wait for their objects may hold this many bytes; a larger one waits alone."""
-
-_JOB_BYTES = 256 << 10
-"""Values of this many bytes are handed to a thread together."""
-
-_PREVIEW_MEMBER_BYTES = len(',"preview":')
-
-_THREADED_BYTES_MIN = 512 << 10
-"""Less than this to stage is staged at once: starting threads would cost more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +142,6 @@ class _StagingBatch:
         return self.batch.stage(data).digest
 
 
-@dataclass(frozen=True, slots=True)
-class _Folded:
-    """A chosen value after staging. reference: None if it did not meet the saving."""
-
-    node: Node
-    descriptor: Descriptor
-    reference: bytes | None
-
-
 class _Folding:
     """One run: segments in, the folded document out, in order; staging runs ahead in threads."""
 
@@ -181,15 +155,14 @@ class _Folding:
         lists_spans: bool = False,
     ) -> None:
         self.policy = policy
-        self.stage = stage
         self.spool = spool
-        self.workers = workers if workers is not None else min(4, os.cpu_count() or 1)
+        self._stager = Stager(policy, stage, workers if workers is not None else min(4, os.cpu_count() or 1))
         self.spans: list[FoldedSpan] | None = [] if lists_spans else None
         self.objects: dict[Digest, None] = {}
         self.long_count = self.folded_count = 0
         self._source_digest = sha256()
         self._source_size = 0
-        self._pool: Executor | None = None
+        self._hashed: Callable[[], object] | None = None
 
     @property
     def source(self) -> Content:
@@ -210,83 +183,37 @@ class _Folding:
 
     def run(self, source: BinaryIO) -> None:
         try:
-            queue: deque[tuple[Segment, list[Future[list[_Folded]] | list[_Folded]]]] = deque()
+            queue: deque[tuple[Segment, list[Started]]] = deque()
             queued = 0
-            for segment in segments(source.read, self.policy.floor):
-                self._source_digest.update(segment.data)
-                self._source_size += len(segment.data)
-                queue.append((segment, list(self._start(segment))))
+            for segment in segments(source.read, self.policy.floor, watch=self._stager.look_ahead):
+                queue.append((segment, self._start(segment)))
                 queued += len(segment.data)
                 del segment
                 while queued > _QUEUED_BYTES_MAX and len(queue) > 1:
                     queued -= self._finish(*queue.popleft())
             while queue:
                 self._finish(*queue.popleft())
+            self._wait_for_digest()
         finally:
-            if self._pool is not None:
-                self._pool.shutdown(cancel_futures=True)
+            self._stager.close()
 
-    def _start(self, segment: Segment) -> Iterator[Future[list[_Folded]] | list[_Folded]]:
-        """Every chosen value of the segment, in order, being folded or folded already."""
-        data = segment.data
-        chosen = list(choose(data, segment.nodes, self.policy))
+    def _start(self, segment: Segment) -> list[Started]:
+        chosen = list(choose(segment.data, segment.nodes, self.policy))
         self.long_count += len(chosen)
-        pool = self._threads(sum(node.end - node.start for node, _ in chosen))
-        if pool is None:
-            yield self._fold_some(data, chosen)
-            return
-        # Small values go together: handing each over would cost as much as folding it.
-        some: list[_Chosen] = []
-        size = 0
-        for each in chosen:
-            some.append(each)
-            size += each[0].end - each[0].start
-            if size >= _JOB_BYTES:
-                yield pool.submit(self._fold_some, data, some)
-                some, size = [], 0
-        if some:
-            yield pool.submit(self._fold_some, data, some)
+        started = self._stager.start(segment.data, chosen)
+        self._wait_for_digest()
+        self._hashed = self._stager.submit(lambda: self._source_digest.update(segment.data))
+        self._source_size += len(segment.data)
+        return started
 
-    def _threads(self, staged_bytes: int) -> Executor | None:
-        if self._pool is None and self.workers > 1 and staged_bytes >= _THREADED_BYTES_MIN:
-            from concurrent.futures import ThreadPoolExecutor
+    def _wait_for_digest(self) -> None:
+        """One segment is digested at a time, in order."""
+        if self._hashed is not None:
+            self._hashed()
 
-            self._pool = ThreadPoolExecutor(self.workers)
-        return self._pool
-
-    def _fold_some(self, data: bytes | bytearray, chosen: list[_Chosen]) -> list[_Folded]:
-        return [self._fold_one(data, node, parent) for node, parent in chosen]
-
-    def _fold_one(self, data: bytes | bytearray, node: Node, parent: Node | None) -> _Folded:
-        descriptor, stored = object_of(data, node, parent)
-        bytes_max = self.policy.reference_bytes_max(node.end - node.start)
-        # With any digest the reference is as long, so that nothing is staged in vain.
-        bare = write_reference(descriptor, bytes_max)
-        if bare is None:
-            return _Folded(node, descriptor, None)
-        shown = self._preview(descriptor, stored, node, bytes_max - len(bare) - _PREVIEW_MEMBER_BYTES)
-        descriptor = descriptor.stored_as(self.stage(stored), shown)
-        return _Folded(node, descriptor, write_reference(descriptor, bytes_max))
-
-    def _preview(
-        self, descriptor: Descriptor, stored: bytes | memoryview, node: Node, room: float
-    ) -> str | None:
-        """The longest preview that still meets the saving, if one does that says anything."""
-        if self.policy.preview == "none" or room < PREVIEW_BYTES_MIN:
-            return None
-        return preview(
-            stored,
-            descriptor.kind,
-            int(min(PREVIEW_BYTES_MAX, room)),
-            items=node.items,
-            last_comma=node.last_comma - node.start,
-            lines=descriptor.lines or 0,
-        )
-
-    def _finish(self, segment: Segment, started: list[Future[list[_Folded]] | list[_Folded]]) -> int:
+    def _finish(self, segment: Segment, started: list[Started]) -> int:
         """Splice, prove and write out one segment; returns its size."""
-        folded = [some if isinstance(some, list) else some.result() for some in started]
-        done = [each for some in folded for each in some if each.reference is not None]
+        done = [each for wait in started for each in wait() if each.reference is not None]
         pieces = list(
             fold_parts(
                 segment.data, ((each.node.start, each.node.end, each.reference or b"") for each in done)
@@ -303,7 +230,7 @@ class _Folding:
         return len(segment.data)
 
 
-def _prove(data: bytes | bytearray, document: bytes, folded: list[_Folded]) -> None:
+def _prove(data: bytes | bytearray, document: bytes, folded: list[Folded]) -> None:
     """L1 for one segment: unfold's own reading of `document` gives `data`.
 
     That each object gives back its literal was compared when it was made (`object_of`), and that its
@@ -338,7 +265,7 @@ def _rebuilds_alike(one: Descriptor, other: Descriptor) -> bool:
     )
 
 
-def _spans(segment: Segment, folded: list[_Folded]) -> Iterator[FoldedSpan]:
+def _spans(segment: Segment, folded: list[Folded]) -> Iterator[FoldedSpan]:
     paths = paths_at(segment.data, [each.node.start for each in folded])
     for each in folded:
         yield FoldedSpan(

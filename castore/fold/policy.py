@@ -23,7 +23,7 @@ from castore.document.pattern import Pattern, parse_pattern
 from castore.document.reference import REFERENCE_BYTES_MIN, bare_length
 from castore.errors import InvalidOption
 
-__all__ = ["FoldPolicy", "choose"]
+__all__ = ["FoldPolicy", "begins_message_list", "choose"]
 
 _PLAIN_JSON_BYTES_MAX = 64 << 10
 
@@ -137,16 +137,21 @@ def _matching_offsets(data: bytes | bytearray, patterns: tuple[Pattern, ...]) ->
     return [at for at, steps in values(data) if any(pattern.matches(steps) for pattern in patterns)]
 
 
+def begins_message_list(data: bytes | bytearray, node: Node) -> bool:
+    """Whether the first item of an array (which has one) is an object with a string `role`."""
+    at = node.start + 1
+    while data[at] in b" \t\r\n":
+        at += 1
+    return data[at] == OBJECT and _is_message(_plain(data[at : value_end(data, at)]))
+
+
 def _is_message_list(data: bytes | bytearray, node: Node) -> bool:
     """Whether all items are objects with a string `role`: then what is inside them folds instead.
 
     Of a member given twice the last counts, as for most readers.
     """
-    at = node.start + 1
-    while data[at] in b" \t\r\n":
-        at += 1
     # Most arrays are told by their first item; the rest is read only if that is a message.
-    if data[at] != OBJECT or not _is_message(_plain(data[at : value_end(data, at)])):
+    if not begins_message_list(data, node):
         return False
     literal = memoryview(data)[node.start : node.end]
     if len(literal) <= _PLAIN_JSON_BYTES_MAX:

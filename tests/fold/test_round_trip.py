@@ -79,7 +79,7 @@ class TestRoundTrip:
     ) -> None:
         folded = fold_bytes(shared_store, document, policy)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(scan.segments, "__kwdefaults__", {"small_bytes_max": 0})
+            patch.setattr(scan.segments, "__kwdefaults__", {"small_bytes_max": 0, "watch": None})
             patch.setattr(structure, "_CHUNK_BYTES", 13)
             assert fold_bytes(shared_store, document, policy) == folded
             assert unfold_bytes(shared_store, folded) == document
