@@ -37,7 +37,7 @@ CASES = Path(os.environ.get("CASTORE_CASES") or ROOT.parent / "shared" / "cases"
 EVERY = 7
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".har", ".ipynb", ".sarif", ".traj")
 INVALID = re.compile("_fail|_n_")
-GENERATED = 10
+GENERATED = 6
 
 POLICIES = {
     "default": FoldPolicy(),
