@@ -16,6 +16,7 @@ from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport, unfold_stream
 from castore.fold.value import from_json, to_json
+from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
 from castore.roots.model import Content, RootDraft, RootKind
 from castore.store import Store, StoreHandle
@@ -43,6 +44,7 @@ __all__ = [
     "unfold_stream",
     "unfold_value",
     "verify_files",
+    "verify_store",
 ]
 
 

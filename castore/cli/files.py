@@ -18,6 +18,7 @@ from castore.errors import CastoreError, InvalidOption
 
 __all__ = [
     "STANDARD",
+    "is_private",
     "open_source",
     "open_target",
     "placed_in",
@@ -54,6 +55,11 @@ def open_target(out: str | None, *, sync: bool) -> Iterator[BinaryIO]:
 
     with replacing(out, sync=sync) as target:
         yield target
+
+
+def is_private(out: str | None) -> bool:
+    """What is written to OUT is seen by nobody before the block of `open_target` has ended."""
+    return out is not None and out != STANDARD
 
 
 def standard_input(*, is_asked_for: bool = False) -> BinaryIO:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
-from castore.cli.files import open_source, open_target, placed_in, readable, source_name
+from castore.cli.files import is_private, open_source, open_target, placed_in, readable, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
 from castore.cli.parameters import (
@@ -125,6 +125,7 @@ def fold(
             name=name,
             scope=scope,
             keep_seconds=keep_seconds,
+            is_private=is_private(out),
         )
     if stats or as_json or output.is_attended():
         _sum_up(report, "folded")
@@ -154,7 +155,7 @@ def unfold(
         open_target(out, sync=False) as target,
         placed_in(file),
     ):
-        api.unfold_stream(source, target, handle, only=tuple(only or ()))
+        api.unfold_stream(source, target, handle, only=tuple(only or ()), is_private=is_private(out))
 
 
 def verify(
@@ -186,13 +187,11 @@ def verify(
 
 def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Finding]:
     """Of the files, or of the whole store."""
+    from castore import api
+
     if files:
-        from castore.api import verify_files
-
-        return verify_files(files, handle, quick=quick)
-    from castore.gc.verify import verify as verify_store
-
-    return verify_store(handle.get(), quick=quick)
+        return api.verify_files(files, handle, quick=quick)
+    return api.verify_store(handle.get(), quick=quick)
 
 
 def _finding_record(finding: Finding) -> Record:

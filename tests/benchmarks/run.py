@@ -1,0 +1,283 @@
+"""The benchmarks: `python -m tests.benchmarks.run [NAME…] [--size BYTES] [--runs N]`.
+
+Each prints what was measured beside what it is measured against, in one run and turn about, since
+machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
+figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import zstandard
+
+from tests.benchmarks.document import pieces
+
+CTX = [sys.executable, "-m", "castore"]
+RUNS = 5
+
+
+def seconds(command: list[str], *, env: dict[str, str], stdin: Path | None = None) -> float:
+    start = time.perf_counter()
+    with open(stdin or os.devnull, "rb") as source:
+        subprocess.run(command, env=env, stdin=source, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def median(samples: list[float]) -> float:
+    return statistics.median(samples)
+
+
+class Bench:
+    def __init__(self, folder: Path, size: int, runs: int) -> None:
+        self.folder = folder
+        self.size = size
+        self.runs = runs
+        self.env = {**os.environ, "CTX_STORE": str(folder / ".ctxstore")}
+
+    def report(self, what: str, figure: str, aim: str) -> None:
+        print(f"{what:<58} {figure:<34} aim: {aim}", flush=True)
+
+    def ratio(self, what: str, ours: list[float], floor: list[float], start: list[float], aim: str) -> None:
+        net = [max(0.0, a - b) for a, b in zip(ours, start, strict=True)]
+        ratios = [a / b for a, b in zip(net, floor, strict=True)]
+        figure = f"{median(ratios):.2f}x ({median(net):.3f} s / {median(floor):.3f} s)"
+        self.report(what, figure, aim)
+
+    def fresh_store(self) -> None:
+        shutil.rmtree(self.env["CTX_STORE"], ignore_errors=True)
+
+    def document(self, *, lines: bool = False, size: int | None = None) -> Path:
+        size = size or self.size
+        path = self.folder / f"document-{size}{'.jsonl' if lines else '.json'}"
+        if not path.exists():
+            with path.open("wb") as file:
+                file.writelines(pieces(size, lines=lines))
+        return path
+
+    # --- The benchmarks ---
+
+    def fold(self) -> None:
+        for lines in (False, True):
+            source, folded = self.document(lines=lines), self.folder / "folded"
+            ours, floor, start = [], [], []
+            for _ in range(self.runs):
+                self.fresh_store()
+                floor.append(timed(lambda path=source: _floor_fold(path)))
+                start.append(seconds([*CTX, "--version"], env=self.env))
+                ours.append(seconds([*CTX, "fold", str(source), "-o", str(folded)], env=self.env))
+            self.ratio(
+                f"fold {source.name} / read + SHA-256 + zstd-3", ours, floor, start, "2.0x, better 1.3x"
+            )
+
+    def unfold(self) -> None:
+        source, folded, back = self.document(), self.folder / "folded", self.folder / "back"
+        self.fresh_store()
+        seconds([*CTX, "fold", str(source), "-o", str(folded)], env=self.env)
+        packed = self.folder / "packed.zst"
+        packed.write_bytes(zstandard.ZstdCompressor(level=3).compress(source.read_bytes()))
+        ours, floor, start = [], [], []
+        for _ in range(self.runs):
+            floor.append(timed(lambda: _floor_unfold(packed, back)))
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            ours.append(seconds([*CTX, "unfold", str(folded), "-o", str(back)], env=self.env))
+        assert back.read_bytes() == source.read_bytes()
+        self.ratio("unfold / decompress + SHA-256 + write", ours, floor, start, "2.0x")
+
+    def verify(self) -> None:
+        source = self.document()
+        self.fresh_store()
+        seconds([*CTX, "fold", str(source), "-o", str(self.folder / "folded")], env=self.env)
+        files = [str(path) for path in (self.folder / ".ctxstore" / "objects").rglob("*") if path.is_file()]
+        ours, floor, start = [], [], []
+        for _ in range(self.runs):
+            floor.append(timed(lambda: _floor_verify(files)))
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            ours.append(seconds([*CTX, "verify"], env=self.env))
+        self.ratio("verify the store / decompress + SHA-256, two threads", ours, floor, start, "1.5x")
+
+    def memory(self) -> None:
+        for lines, size in ((False, self.size), (True, self.size), (True, 2 * self.size)):
+            source = self.document(lines=lines, size=size)
+            self.fresh_store()
+            peak = _peak_bytes([*CTX, "fold", str(source), "-o", str(self.folder / "folded")], self.env)
+            allowed = 2.5 * size + 100e6
+            aim = "the same for both lengths" if lines else f"{allowed / 1e6:.0f} MB"
+            self.report(f"peak memory of fold {source.name}", f"{peak / 1e6:.0f} MB", aim)
+            peak = _peak_bytes(
+                [*CTX, "unfold", str(self.folder / "folded"), "-o", str(self.folder / "back")], self.env
+            )
+            self.report(f"peak memory of unfold {source.name}", f"{peak / 1e6:.0f} MB", aim)
+
+    def put(self) -> None:
+        files = _small_files(self.folder / "small", 10_000)
+        listing = self.folder / "small.txt"
+        listing.write_text("".join(f"{path}\n" for path in files))
+        ours, git, start, restic = [], [], [], []
+        for _ in range(self.runs):
+            self.fresh_store()
+            shutil.rmtree(self.folder / "git", ignore_errors=True)
+            subprocess.run(["git", "init", "-q", str(self.folder / "git")], check=True)
+            hash_object = ["git", "-C", str(self.folder / "git"), "hash-object", "-w", "--stdin-paths"]
+            git.append(seconds(hash_object, env=self.env, stdin=listing))
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            ours.append(seconds([*CTX, "put", "--stdin-paths"], env=self.env, stdin=listing))
+            if shutil.which("restic"):
+                restic.append(self._restic())
+        net = [a - b for a, b in zip(ours, start, strict=True)]
+        rates = [b / a for a, b in zip(net, git, strict=True)]
+        figure = f"{median(rates):.2f}x ({10_000 / median(net):.0f}/s, git {10_000 / median(git):.0f}/s)"
+        self.report("put 10,000 small objects / git hash-object", figure, "1.3x its rate or more")
+        if restic:
+            self.report("  restic backup of the same files", f"{10_000 / median(restic):.0f}/s", "as fast")
+
+    def _restic(self) -> float:
+        repository = self.folder / "restic"
+        shutil.rmtree(repository, ignore_errors=True)
+        env = {**self.env, "RESTIC_PASSWORD": "x", "RESTIC_REPOSITORY": str(repository)}
+        subprocess.run(["restic", "init", "-q"], env=env, check=True, stdout=subprocess.DEVNULL)
+        return seconds(["restic", "backup", "-q", "--no-cache", str(self.folder / "small")], env=env)
+
+    def start(self) -> None:
+        hello = self.folder / "hello.py"
+        hello.write_text(
+            "import typer\n\ndef main(name: str = 'x'):\n    print('hello', name)\n\ntyper.run(main)\n"
+        )
+        source = self.document(size=20_000)
+        folded = self.folder / "folded-small"
+        self.fresh_store()
+        seconds([*CTX, "fold", str(source), "-o", str(folded)], env=self.env)
+        bare, version, fold, verify = [], [], [], []
+        for at in range(4 * self.runs):
+            bare.append(seconds([sys.executable, str(hello)], env=self.env))
+            version.append(seconds([*CTX, "--version"], env=self.env))
+            fold.append(seconds([*CTX, "fold", str(source), "--name", f"n{at}"], env=self.env))
+            verify.append(seconds([*CTX, "verify", str(folded)], env=self.env))
+        ratio = median([a / b for a, b in zip(version, bare, strict=True)])
+        figure = f"{ratio:.2f}x ({median(version):.3f} s / {median(bare):.3f} s)"
+        self.report("ctx --version / a bare typer hello", figure, "1.3x")
+        for what, samples in (("fold", fold), ("verify", verify)):
+            over = median([a - b for a, b in zip(samples, version, strict=True)])
+            self.report(f"ctx {what} of 20 kB over ctx --version", f"{over * 1000:.0f} ms", "80 ms")
+
+    def many(self) -> None:
+        stores = {}
+        for count in (100, 100_000):
+            env = {**self.env, "CTX_STORE": str(self.folder / f"store-{count}")}
+            files = _small_files(self.folder / f"many-{count}", count, low=40, high=200)
+            listing = self.folder / f"many-{count}.txt"
+            listing.write_text("".join(f"{path}\n" for path in files))
+            if not Path(env["CTX_STORE"]).exists():
+                seconds([*CTX, "put", "--stdin-paths"], env=env, stdin=listing)
+            stores[count] = (env, hashlib.sha256(files[7].read_bytes()).hexdigest()[:20])
+        source = self.document(size=20_000)
+        for what in ("show", "ls", "fold", "cat"):
+            taken: dict[int, list[float]] = {count: [] for count in stores}
+            for at in range(2 * self.runs):
+                for count, (env, digest) in stores.items():
+                    command = {
+                        "show": ["show", digest],
+                        "cat": ["cat", digest],
+                        "ls": ["ls", "-n", "20"],
+                        "fold": ["fold", str(source), "--name", f"n{at}"],
+                    }[what]
+                    taken[count].append(seconds([*CTX, *command], env=env))
+            small, large = taken[100], taken[100_000]
+            ratio = median([b / a for a, b in zip(small, large, strict=True)])
+            figure = f"{ratio:.2f}x ({median(large):.3f} s / {median(small):.3f} s)"
+            self.report(f"{what} in a store of 100,000 objects / of 100", figure, "1.0x")
+
+
+# --- Floors ------------------------------------------------------------------------------------------
+
+
+def _floor_fold(path: Path) -> None:
+    data = path.read_bytes()
+    hashlib.sha256(data).digest()
+    zstandard.ZstdCompressor(level=3).compress(data)
+
+
+def _floor_unfold(packed: Path, target: Path) -> None:
+    data = zstandard.ZstdDecompressor().decompress(packed.read_bytes())
+    hashlib.sha256(data).digest()
+    target.write_bytes(data)
+
+
+def _floor_verify(files: list[str]) -> None:
+    def some(part: list[str]) -> None:
+        decompressor = zstandard.ZstdDecompressor()
+        for path in part:
+            with open(path, "rb") as file:
+                stored = file.read()
+            if zstandard.frame_content_size(stored) < 1 << 20:
+                data = decompressor.decompress(stored)
+            else:
+                data = decompressor.stream_reader(stored, read_across_frames=True).read()
+            hashlib.sha256(data).digest()
+
+    threads = [threading.Thread(target=some, args=(files[at::2],)) for at in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _peak_bytes(command: list[str], env: dict[str, str]) -> int:
+    """Largest resident size of one process, by the system's own count of it when it ended."""
+    child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(child.pid, 0)
+    assert isinstance(usage, resource.struct_rusage)
+    return usage.ru_maxrss * 1024
+
+
+def _small_files(folder: Path, count: int, *, low: int = 1000, high: int = 8000) -> list[Path]:
+    paths = [folder / f"{at // 1000:03d}" / f"{at:06d}" for at in range(count)]
+    if not folder.exists():
+        chance = random.Random(2)
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            size = chance.randrange(low, high)
+            line = b"%d: event %d user-%d ok\n"
+            text = b"".join(
+                line % (at, chance.randrange(10**9), chance.randrange(1000)) for at in range(size // 25 + 1)
+            )
+            path.write_bytes(text)
+    return paths
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = ["start", "fold", "unfold", "verify", "memory", "put", "many"]
+    parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
+    parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="castore-benchmark-") as folder:
+        bench = Bench(Path(folder), arguments.size, arguments.runs)
+        for name in arguments.names or names:
+            getattr(bench, name)()
+
+
+if __name__ == "__main__":
+    main()
