@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from castore.gc import verify
 from tests.durability.shell import Shell
 
 _IN_MEMORY = "/dev/shm"
 """Syncs cost nothing there, and are asked for all the same."""
+
+
+@pytest.fixture(autouse=True)
+def _verify_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks again, later, at what a writer may be in the middle of. Here nobody writes meanwhile."""
+    monkeypatch.setattr(verify, "_LOOK_AGAIN_SECONDS", ())
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ import signal
 
 import pytest
 
-from castore import api
 from castore.config import SYNC_FILES_MAX
-from castore.keeping import RootChoice
 from tests.durability.model import KILLED, violations
+from tests.durability.scenario import SCENARIOS, Scenario
 from tests.durability.shell import Shell, document
 from tests.durability.trace import Event, Traced, needs_strace, traced
 
@@ -33,47 +32,6 @@ def broken(scenario: Scenario, shell: Shell, done: Traced) -> list[str]:
     return violations(done.events, str(shell.store), out=scenario.out_of(shell))
 
 
-class Scenario:
-    """A command line, what must be in the store before it, and what it reads."""
-
-    def __init__(self, name: str, *arguments: str, values: int = 0, **options: object) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.stdin = document("traced", values) if values else b""
-        self.out: str | None = str(options["out"]) if "out" in options else None
-        self.has_store = bool(options.get("has_store", True))
-
-    def prepare(self, ctx: Shell, seed: int) -> Shell:
-        """A folder of its own, so that nothing of an earlier run is there already."""
-        folder = ctx.folder / f"run-{seed}"
-        folder.mkdir()
-        shell = Shell(folder, ctx.folder.parent / "home")
-        if self.has_store:
-            store = api.init_store(shell.store)
-            api.fold_bytes(store, document("kept"))
-            api.fold_bytes(store, document("doomed"), name="doomed")
-            if self.name == "gc":
-                store.forget(RootChoice(references=("doomed",)))
-            store.close()
-        return shell
-
-    def out_of(self, shell: Shell) -> str | None:
-        return None if self.out is None else str(shell.folder / self.out)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-SCENARIOS = [
-    Scenario("fold into a new store", "fold", values=2, has_store=False),
-    Scenario("fold", "fold", values=3),
-    Scenario("large fold", "fold", values=SYNC_FILES_MAX + 20),
-    Scenario("fold to OUT", "fold", "-o", "out.json", values=2, out="out.json"),
-    Scenario("put", "put", "-", values=1),
-    Scenario("tag", "tag", "again", "doomed"),
-    Scenario("forget", "forget", "doomed"),
-    Scenario("gc", "gc", "--now"),
-]
 KILLED_SHORT = ("fold into a new store", "fold", "gc")
 REPEATED = [
     pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])

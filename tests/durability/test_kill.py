@@ -1,0 +1,119 @@
+"""L10: a process killed at any system call loses nothing that was stored, and the next run goes on.
+
+strace kills ctx at the K-th call of a name. A first run, traced, tells which calls there are to be killed at:
+those on the store, on OUT and on stdout. The short version takes some of each name; the long one all.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from castore import api
+from castore.gc.sweep import sweep
+from castore.store import Store
+from tests.durability.scenario import REBUILD, SCENARIOS, Scenario
+from tests.durability.shell import Shell
+from tests.durability.test_many_at_once import findings, serious
+from tests.durability.trace import Event, needs_strace, traced
+
+pytestmark = needs_strace
+
+_SHORT = ("fold into a new store", "fold", "gc")
+"""Of these, the short version takes one call of each name."""
+
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+_TWO_DAYS = 2 * 86_400
+
+Point = tuple[str, int]
+
+
+def points(scenario: Scenario, shell: Shell) -> list[Point]:
+    """Every call on what matters that the scenario makes, by its name and number."""
+    done = traced(
+        shell.command(*scenario.arguments), shell.folder, environment=shell.environment, stdin=scenario.stdin
+    )
+    assert done.code == 0, done.err
+    ours = str(shell.folder)
+    return [
+        (event.call, event.number)
+        for event in done.events
+        if event.descriptor == 1 or any(path.startswith(ours) and is_change(event) for path in event.paths)
+    ]
+
+
+def is_change(event: Event) -> bool:
+    return event.call != "openat" or "O_CREAT" in event.flags
+
+
+def some_of(found: list[Point], each: int) -> list[Point]:
+    """So many of each name, spread over the run."""
+    taken = []
+    for name in sorted({name for name, _ in found}):
+        same = [point for point in found if point[0] == name]
+        taken += same[:: max(1, len(same) // each)][-each:]
+    return taken
+
+
+def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
+    """False if that call was not reached. Everything that must hold after a kill is asserted."""
+    killed = traced(
+        shell.command(*scenario.arguments),
+        shell.folder,
+        environment=shell.environment,
+        stdin=scenario.stdin,
+        kill_at=point,
+    )
+    if killed.code not in _KILLED:
+        assert killed.code == 0, killed.err
+        return False
+    before = check(scenario, shell)
+    if before is not None:
+        before.close()
+    again = shell(*scenario.arguments, stdin=scenario.stdin)
+    assert again.code == 0, again.err
+    store = check(scenario, shell)
+    assert store is not None
+    if scenario.stdin and scenario.arguments[0] == "fold":
+        folded = (shell.folder / scenario.out).read_bytes() if scenario.out else again.out
+        assert api.unfold_bytes(store, folded) == scenario.stdin
+    late = Store.open(shell.store, clock=lambda: time.time() + _TWO_DAYS)
+    sweep(late)
+    assert findings(store) == []
+    assert list((shell.store / "tmp").iterdir()) == []
+    late.close()
+    store.close()
+    return True
+
+
+def check(scenario: Scenario, shell: Shell) -> Store | None:
+    """What was there before is there, and nothing is worse than unnamed. None: there is no store yet."""
+    if not shell.store.exists():
+        assert not scenario.has_store
+        return None
+    store = Store.open(shell.store)
+    assert serious(findings(store)) == []
+    for folded, source in scenario.kept.items():
+        assert api.unfold_bytes(store, folded) == source
+    return store
+
+
+class TestKilled:
+    @pytest.mark.parametrize("scenario", [each for each in SCENARIOS if each.name in _SHORT], ids=repr)
+    def test_at_some_calls(self, ctx: Shell, scenario: Scenario) -> None:
+        self.kill_at_each(ctx, scenario, 1)
+
+    @pytest.mark.long
+    @pytest.mark.parametrize("scenario", [*SCENARIOS, REBUILD], ids=repr)
+    def test_at_every_call(self, ctx: Shell, scenario: Scenario) -> None:
+        self.kill_at_each(ctx, scenario, 5 if scenario.name == "large fold" else 1_000_000)
+
+    def kill_at_each(self, ctx: Shell, scenario: Scenario, each: int) -> None:
+        found = some_of(points(scenario, scenario.prepare(ctx, 0)), each)
+        killed = 0
+        for seed, point in enumerate(found, start=1):
+            killed += kill_and_check(scenario, scenario.prepare(ctx, seed), point)
+        # Calls are counted for each thread, and threads take turns: a few may not be met again.
+        assert killed >= 0.8 * len(found) > 0
