@@ -20,7 +20,7 @@ from castore.config import REFERENCE_BYTES_MAX
 from castore.descriptor import Descriptor, Encoding, Escape, Kind
 from castore.digest import Digest
 from castore.document.grammar import SPACE
-from castore.document.strings import encode_text
+from castore.document.strings import MEDIA_TYPE, encode_text
 from castore.errors import DocumentInvalid, InvalidOption
 
 __all__ = [
@@ -191,7 +191,7 @@ def parse_descriptor(pairs: list[tuple[str, Any]], offset: int) -> Descriptor:
             raise _malformed("'encoding' must be base64 or data-uri", offset)
         if encoding is Encoding.DATA_URI:
             media_type = values.get("media_type")
-            if not isinstance(media_type, str) or not re.fullmatch(r"[!-+\--~]{0,200}", media_type):
+            if not isinstance(media_type, str) or not MEDIA_TYPE.fullmatch(media_type):
                 raise _malformed("'media_type' must say what the data URI says", offset)
     return Descriptor(
         kind,

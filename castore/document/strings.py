@@ -16,13 +16,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import sys
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.encoder import encode_basestring, encode_basestring_ascii
 
 from castore.descriptor import Encoding, Escape
 
 __all__ = [
+    "MEDIA_TYPE",
     "choose_escape",
     "decode_base64",
     "decode_data_uri",
@@ -33,9 +33,15 @@ __all__ = [
     "sniff_media_type",
 ]
 
-_SHORT_BYTES_MAX = 512
+_SHORT_BYTES_MAX = 16 << 10
+"""A longer string is worth the import of the faster library."""
+
 _BASE64_HEAD = re.compile(rb"[A-Za-z0-9+/]{24,64}")
-_DATA_URI_HEAD = re.compile(rb"data:([!-+\--~]{0,200}?);base64,")
+# As it is spelt in the literal, so escapes may stand in it; `(?=…)` bounds it.
+_SPELT = r"(?=.{0,200}\Z)(?:[ !#-+\--\[\]-~]|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4}))*"
+MEDIA_TYPE = re.compile(_SPELT)
+"""What may stand between `data:` and `;base64,`: up to 200 printable ASCII characters without a comma."""
+_DATA_URI_HEAD = re.compile(rb"data:([ -+\--~]{0,200}?);base64,")
 
 # The first bytes of what is sent as base64; each is long enough that text doesn't begin so by chance.
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -68,8 +74,9 @@ def decode_literal(literal: bytes) -> str:
     """The text of a valid string literal, quotes included. Lone surrogates stay lone surrogates."""
     if b"\\" not in literal:
         return literal[1:-1].decode()
-    msgspec = sys.modules.get("msgspec")
-    if msgspec is not None and len(literal) > _SHORT_BYTES_MAX:
+    if len(literal) > _SHORT_BYTES_MAX:
+        import msgspec
+
         try:
             text: str = msgspec.json.decode(literal, type=str)
         except msgspec.DecodeError:  # A lone surrogate: the slower decoder takes it.
@@ -91,8 +98,9 @@ def encode_text(text: str, escape: Escape) -> bytes:
 
 def _minimal(text: str) -> bytes:
     """Both encoders write the same bytes for every character (a test compares them); one is faster."""
-    msgspec = sys.modules.get("msgspec")
-    if msgspec is not None and len(text) > _SHORT_BYTES_MAX:
+    if len(text) > _SHORT_BYTES_MAX:
+        import msgspec
+
         return bytes(msgspec.json.encode(text))
     return encode_basestring(text).encode()
 
@@ -124,7 +132,7 @@ def decode_base64(content: bytes) -> bytes | None:
 def decode_data_uri(content: bytes) -> tuple[str, bytes] | None:
     """The media type (with its parameters) and the bytes of a `data:…;base64,…` that can be rebuilt."""
     match = _DATA_URI_HEAD.match(content)
-    if match is None:
+    if match is None or MEDIA_TYPE.fullmatch(match[1].decode()) is None:
         return None
     data = decode_base64(content[match.end() :])
     return None if data is None else (match[1].decode(), data)

@@ -35,7 +35,7 @@ NO_DIGEST = Digest("0" * 64)
 _MEDIA_TYPE_NAMES = frozenset(
     ("media_type", "mediatype", "mimetype", "mime_type", "contenttype", "content_type", "mime", "type")
 )
-_MEDIA_TYPE = re.compile(r"[a-z]+/[!-~]+", re.IGNORECASE)
+_MEDIA_TYPE = re.compile(r"[a-z]+/[ -~]+", re.IGNORECASE)
 _SIBLINGS_BYTES_MAX = 64 << 10
 _KIND_OF_OPENING = {ARRAY: Kind.ARRAY, OBJECT: Kind.OBJECT, STRING: Kind.STRING}
 

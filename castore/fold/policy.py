@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from castore.config import DEPTH_MAX
 from castore.descriptor import Kind
 from castore.document.grammar import ARRAY, OBJECT, STRING, Node, value_end
 from castore.document.path import Step, count_items, member_name_before, values
@@ -25,6 +26,7 @@ from castore.errors import InvalidOption
 
 __all__ = ["FoldPolicy", "begins_message_list", "choose"]
 
+_REFERENCE_DEPTH = 2
 _PLAIN_JSON_BYTES_MAX = 64 << 10
 
 
@@ -105,6 +107,8 @@ def choose(
             parents.append(node)
         if kept and _holds(kept, node):
             continue
+        if len(parents) - (node.kind != STRING) + _REFERENCE_DEPTH > DEPTH_MAX:
+            continue  # Its reference would make a document that is nested too deep to be read.
         if is_wanted or _is_over(data, node, policy):
             if not _meets_saving(node, policy):
                 continue

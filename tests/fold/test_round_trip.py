@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from castore import FoldPolicy, Store, fold_bytes, open_store, unfold_bytes
+from castore import FoldPolicy, Store, fold_bytes, open_store, put, unfold_bytes
 from castore.api import StoreHandle, fold_stream, plan_stream, unfold_stream
 from castore.document import scan, structure
 from castore.errors import DocumentInvalid, InvalidOption, LimitExceeded
@@ -286,8 +287,6 @@ class TestKinds:
             assert self.one(store, literal) == ("string", literal)
 
     def test_base64_is_its_bytes_where_something_says_so(self, store: Store) -> None:
-        import base64
-
         encoded = base64.b64encode(self.PNG)
         assert self.one(store, b'"' + encoded + b'"') == ("bytes", self.PNG)
         assert self.one(store, b'"data:image/png;base64,' + encoded + b'"') == ("bytes", self.PNG)
@@ -325,3 +324,36 @@ class TestRealFiles:
             assert hashlib.sha256(unfold_bytes(store, folded)).digest() == hashlib.sha256(data).digest(), (
                 path.name
             )
+
+
+class TestTheFoldedFormIsADocument:
+    @pytest.mark.parametrize("depth", [509, 510, 511, 512])
+    def test_even_where_nesting_is_at_its_limit(self, store: Store, depth: int) -> None:
+        for document in (
+            b"[" * depth + b'"' + b"x" * 3000 + b'"' + b"]" * depth,
+            b"[" * (depth - 1) + json.dumps(list(range(900))).encode() + b"]" * (depth - 1),
+        ):
+            folded = fold_bytes(store, document)
+            assert unfold_bytes(store, folded) == document
+            assert unfold_bytes(store, fold_bytes(store, folded)) == folded
+
+    @pytest.mark.parametrize("media_type", ['a"b', "a\\x", "a,b", "a\\"])
+    def test_a_media_type_can_not_break_the_string(self, store: Store, media_type: str) -> None:
+        digest = put(store, b"x")
+        reference = {
+            "kind": "bytes",
+            "digest": str(digest),
+            "size": 1,
+            "encoding": "data-uri",
+            "media_type": media_type,
+        }
+        with pytest.raises(DocumentInvalid):
+            unfold_bytes(store, json.dumps({"$ctx": reference}).encode())
+
+    def test_media_types_may_have_parameters(self, store: Store) -> None:
+        content = base64.b64encode(bytes(range(256)) * 9).decode()
+        for value in (
+            {"uri": "data:text/x; charset=a;base64," + content},
+            {"mimeType": "a/b; c=d", "data": content},
+        ):
+            assert b'"kind":"bytes"' in fold_bytes(store, json.dumps(value).encode())
