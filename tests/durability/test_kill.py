@@ -24,6 +24,9 @@ pytestmark = needs_strace
 _SHORT = ("fold into a new store", "fold", "gc")
 """Of these, the short version takes one call of each name."""
 
+_LARGE = ("large fold", "put of many files")
+"""Of these, the long version takes five: a hundred files more are the same again."""
+
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 _TWO_DAYS = 2 * 86_400
 
@@ -79,6 +82,9 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     if scenario.stdin and scenario.arguments[0] == "fold":
         folded = (shell.folder / scenario.out).read_bytes() if scenario.out else again.out
         assert api.unfold_bytes(store, folded) == scenario.stdin
+    if scenario.arguments[0] == "put":
+        for digest in again.out.decode().split():
+            assert api.Digest.of(api.get(store, digest)) == api.Digest.parse(digest)
     late = Store.open(shell.store, clock=lambda: time.time() + _TWO_DAYS)
     sweep(late)
     assert findings(store) == []
@@ -108,7 +114,7 @@ class TestKilled:
     @pytest.mark.long
     @pytest.mark.parametrize("scenario", [*SCENARIOS, REBUILD], ids=repr)
     def test_at_every_call(self, ctx: Shell, scenario: Scenario) -> None:
-        self.kill_at_each(ctx, scenario, 5 if scenario.name == "large fold" else 1_000_000)
+        self.kill_at_each(ctx, scenario, 5 if scenario.name in _LARGE else 1_000_000)
 
     def kill_at_each(self, ctx: Shell, scenario: Scenario, each: int) -> None:
         found = some_of(points(scenario, scenario.prepare(ctx, 0)), each)
