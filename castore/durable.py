@@ -147,7 +147,7 @@ def sync_everything(folder: str) -> None:
         return
     for path, _, names in os.walk(folder):
         for name in names:
-            _sync(f"{path}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
+            _sync_found(f"{path}/{name}")
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
     _sync(os.path.dirname(folder), os.O_RDONLY | os.O_DIRECTORY)
 
@@ -279,6 +279,21 @@ def _sync(path: str, flags: int) -> None:
             calls.close(descriptor)
     except OSError as error:
         raise _failed("sync", path, error) from error
+
+
+def _sync_found(path: str) -> None:
+    """Sync what a listing gave, if it is a file: a pipe would keep us waiting, a link lead us elsewhere.
+
+    Others may remove it meanwhile, as a writer does what it staged: then there is nothing to sync.
+    """
+    try:
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            _sync(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    except CastoreError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
 
 
 def _sync_file_system(near: str) -> bool:
