@@ -17,6 +17,7 @@ Every system call goes through `calls`, so that a test can fail, skip or count e
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -45,7 +46,7 @@ __all__ = [
 
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _SPOOL_COPY_BYTES = 1 << 20
-_OPEN_FILES = ("/dev/", "/proc/")
+_OPEN_FILE = re.compile(r"/dev/(?:std(?:in|out|err)|fd/[0-9]+)\Z|/proc/[^/]+(?:/task/[0-9]+)?/fd/[0-9]+\Z")
 """Where names lead to what is open already: replacing a log behind `>> log` would lose it."""
 
 
@@ -236,7 +237,7 @@ def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[Bi
     if mode is not None and stat.S_ISDIR(mode):
         raise CastoreError(f"'{os.fspath(path)}' is a folder", file=os.fspath(path))
     target = os.path.realpath(path)
-    if mode is not None and (not stat.S_ISREG(mode) or os.path.abspath(path).startswith(_OPEN_FILES)):
+    if mode is not None and (not stat.S_ISREG(mode) or _OPEN_FILE.match(os.path.abspath(path))):
         with _spooled() as spool:
             yield spool
             spool.seek(0)

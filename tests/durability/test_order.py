@@ -85,6 +85,12 @@ class TestOrder:
         ]
         assert [name for name in names if "OUT" in name] == committed[first : first + 3]
 
+    def test_out_is_replaced_in_memory_too(self, ctx: Shell) -> None:
+        """A file in /dev/shm is a file, not an open one such as /dev/stdout."""
+        for _ in range(2):
+            assert ctx("fold", "-o", "out.json", stdin=document("out", 1)).code == 0
+        assert ctx("unfold", "out.json").out == document("out", 1)
+
 
 class TestEverySyncIsNeeded:
     """The mutation test: whichever sync is left out, the check above fails."""
