@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from castore.config import parse_name, parse_scope
 from castore.digest import Bytes, Digest
 from castore.errors import NameTaken, ObjectMissing
-from castore.objects.database import Staged
+from castore.objects.database import EncodedObject, Staged
 from castore.roots.model import Root, RootDraft, merged, root_id
 from castore.transaction import Transactions
 
@@ -54,6 +54,10 @@ class Batch:
     def stage(self, data: Bytes) -> Staged:
         """`data` is digested, encoded, decoded again and compared; it is in the store after `commit`."""
         return self._keep(self._parts.database.stage(data))
+
+    def stage_encoded(self, encoded: EncodedObject) -> Staged:
+        """As `stage`, for an object that was encoded elsewhere, by `encode_object`."""
+        return self._keep(self._parts.database.stage_encoded(encoded))
 
     def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
         """As `stage`, for any length, in bounded memory."""

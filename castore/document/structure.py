@@ -25,6 +25,7 @@ from castore.document.grammar import ARRAY, SPACE, STRING, Node
 __all__ = ["StructureScan", "count_newlines"]
 
 _CHUNK_BYTES = 1 << 20
+_LONG_STRING_BYTES = 4096
 _RUN_ROUNDS_MAX = 64
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _NEWLINE = 0x22, 0x5C, 0x2C, 0x3A, 0x0A
 _STRUCTURAL = bytes(byte in b"[]{}," for byte in range(256))
@@ -110,10 +111,7 @@ class StructureScan:
     def _chunk(self, octets: Octets, begin: int, end: int) -> None:
         quotes = _unescaped_quotes(octets, begin, end)
         starts_inside = self._string_start >= 0
-        positions = np.flatnonzero(
-            np.frombuffer(octets[begin:end].tobytes().translate(_STRUCTURAL), np.bool_)
-        )
-        positions += begin
+        positions = _structural(octets, quotes, begin, end, starts_inside)
         parity = np.searchsorted(quotes, positions) & 1
         positions = positions[parity == int(starts_inside)]
         self._strings(quotes)
@@ -232,6 +230,21 @@ def _is_member_name(data: bytes | bytearray, node: Node) -> bool:
         return False
     after = SPACE.match(data, node.end).end()  # type: ignore[union-attr]
     return after < len(data) and data[after] == _COLON
+
+
+def _structural(octets: Octets, quotes: Ints, begin: int, end: int, starts_inside: bool) -> Ints:
+    """Offsets of `[ ] { } ,` in [begin, end), but for those in long strings, which are not looked at."""
+    edges = np.concatenate((np.array([begin]), quotes, np.array([end])))
+    # What lies between two edges is by turns outside and inside a string.
+    inside = np.arange(edges.size - 1) & 1 == (0 if starts_inside else 1)
+    long = np.flatnonzero(inside & (np.diff(edges) > _LONG_STRING_BYTES))
+    starts = [begin, *edges[long + 1].tolist()]
+    ends = [*edges[long].tolist(), end]
+    found = []
+    for start, stop in zip(starts, ends, strict=True):
+        piece = octets[start:stop].tobytes().translate(_STRUCTURAL)
+        found.append(np.flatnonzero(np.frombuffer(piece, np.bool_)) + start)
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _unescaped_quotes(octets: Octets, begin: int, end: int) -> Ints:

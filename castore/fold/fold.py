@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
+from castore.config import Config
 from castore.descriptor import Descriptor, Kind
 from castore.digest import Bytes, Digest
 from castore.document.path import paths_at
@@ -23,7 +23,8 @@ from castore.document.scan import Segment, segments
 from castore.document.splice import fold_parts, unfold_parts
 from castore.fold.policy import FoldPolicy, choose
 from castore.fold.spool import Spool
-from castore.fold.stager import Folded, Stage, Stager, Started
+from castore.fold.stager import Folded, Stager, Staging, Started
+from castore.objects.database import EncodedObject
 from castore.roots.model import Content, Root, RootDraft, RootKind
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def fold_stream(
     scope: str | None = None,
     keep_seconds: int | None = None,
     is_private: bool = False,
-    workers: int | None = None,
+    processes: int | None = None,
 ) -> FoldReport:
     """`target` holds the folded document, every object it names is durable, and a root keeps them.
 
@@ -88,7 +89,7 @@ def fold_stream(
     store is made. Raises DocumentInvalid, LimitExceeded, NameTaken and what Store and Batch raise.
     """
     with _StagingBatch(handle) as staging, Spool(target, is_private=is_private) as spool:
-        folding = _Folding(policy, staging.stage, spool, workers=workers)
+        folding = _Folding(policy, staging, spool, processes=processes)
         folding.run(source)
         root = None
         if folding.objects:
@@ -111,7 +112,7 @@ def fold_stream(
 def plan_stream(source: BinaryIO, policy: FoldPolicy) -> FoldReport:
     """What `fold_stream` would do, with every span that would fold; no store is touched."""
     with open(os.devnull, "wb") as nowhere, Spool(nowhere, is_private=True) as spool:
-        folding = _Folding(policy, Digest.of, spool, workers=1, lists_spans=True)
+        folding = _Folding(policy, _Digesting(), spool, processes=1, lists_spans=True)
         folding.run(source)
         return folding.report(None, 0)
 
@@ -121,7 +122,6 @@ class _StagingBatch:
 
     def __init__(self, handle: StoreHandle) -> None:
         self._handle = handle
-        self._lock = Lock()
         self._batch: Batch | None = None
 
     def __enter__(self) -> _StagingBatch:
@@ -133,13 +133,32 @@ class _StagingBatch:
 
     @property
     def batch(self) -> Batch:
-        with self._lock:
-            if self._batch is None:
-                self._batch = self._handle.get_or_create().batch()
-            return self._batch
+        if self._batch is None:
+            self._batch = self._handle.get_or_create().batch()
+        return self._batch
+
+    @property
+    def compression_level(self) -> int:
+        config = self._handle.get().config if self._handle.exists else Config()
+        return config.compression_level
 
     def stage(self, data: Bytes) -> Digest:
         return self.batch.stage(data).digest
+
+    def stage_encoded(self, encoded: EncodedObject) -> None:
+        self.batch.stage_encoded(encoded)
+
+
+class _Digesting:
+    """Takes nothing: for a plan, which needs digests alone."""
+
+    compression_level = 1
+
+    def stage(self, data: Bytes) -> Digest:
+        return Digest.of(data)
+
+    def stage_encoded(self, encoded: EncodedObject) -> None:
+        return
 
 
 class _Folding:
@@ -148,21 +167,20 @@ class _Folding:
     def __init__(
         self,
         policy: FoldPolicy,
-        stage: Stage,
+        staging: Staging,
         spool: Spool,
         *,
-        workers: int | None,
+        processes: int | None,
         lists_spans: bool = False,
     ) -> None:
         self.policy = policy
         self.spool = spool
-        self._stager = Stager(policy, stage, workers if workers is not None else min(4, os.cpu_count() or 1))
+        self._stager = Stager(policy, staging, processes)
         self.spans: list[FoldedSpan] | None = [] if lists_spans else None
         self.objects: dict[Digest, None] = {}
         self.long_count = self.folded_count = 0
         self._source_digest = sha256()
         self._source_size = 0
-        self._hashed: Callable[[], object] | None = None
 
     @property
     def source(self) -> Content:
@@ -185,7 +203,7 @@ class _Folding:
         try:
             queue: deque[tuple[Segment, list[Started]]] = deque()
             queued = 0
-            for segment in segments(source.read, self.policy.floor, watch=self._stager.look_ahead):
+            for segment in segments(source.read, self.policy.floor, watch=self._stager):
                 queue.append((segment, self._start(segment)))
                 queued += len(segment.data)
                 del segment
@@ -193,7 +211,6 @@ class _Folding:
                     queued -= self._finish(*queue.popleft())
             while queue:
                 self._finish(*queue.popleft())
-            self._wait_for_digest()
         finally:
             self._stager.close()
 
@@ -201,15 +218,9 @@ class _Folding:
         chosen = list(choose(segment.data, segment.nodes, self.policy))
         self.long_count += len(chosen)
         started = self._stager.start(segment.data, chosen)
-        self._wait_for_digest()
-        self._hashed = self._stager.submit(lambda: self._source_digest.update(segment.data))
+        self._source_digest.update(segment.data)
         self._source_size += len(segment.data)
         return started
-
-    def _wait_for_digest(self) -> None:
-        """One segment is digested at a time, in order."""
-        if self._hashed is not None:
-            self._hashed()
 
     def _finish(self, segment: Segment, started: list[Started]) -> int:
         """Splice, prove and write out one segment; returns its size."""

@@ -1,51 +1,43 @@
-"""Stager: from chosen values to references, several at a time, and some before they are chosen.
+"""Stager: from chosen values to references and staged objects, on all cores, and some before they are chosen.
 
-Laws: what comes back for a value depends on its literal, its place and the policy alone, never on what
-ran beside it or ahead of it (L8). Staging ahead is a guess about what will be chosen: it can only save
-time. What was staged in vain is dropped with the batch.
+Law: what comes back for a value depends on its literal, its place and the policy alone, never on who
+made it or when (L8). Making ahead is a guess about what will be chosen: it can only save time, and what
+was made in vain is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from castore.config import PREVIEW_BYTES_MAX
+from castore.cores import core_count, may_fork
 from castore.descriptor import Descriptor
 from castore.digest import Bytes, Digest
 from castore.document.grammar import ARRAY, OBJECT, STRING, Node
-from castore.document.preview import PREVIEW_BYTES_MIN, preview
-from castore.document.reference import write_reference
-from castore.document.strings import looks_like_base64
-from castore.fold.literal import object_of
+from castore.document.strings import decode_base64, looks_like_base64, sniff_media_type
+from castore.fold.crew import SLOT_BYTES, Crew, Ticket
+from castore.fold.making import Made, Maker, pack_job, pack_made, unpack_job, unpack_made
 from castore.fold.policy import FoldPolicy, begins_message_list, choose
+from castore.objects.database import EncodedObject
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from castore.document.structure import StructureScan
 
-__all__ = ["Chosen", "Folded", "Stage", "Stager", "Started"]
+__all__ = ["Chosen", "Folded", "Stager", "Staging", "Started"]
 
-Stage = Callable[[Bytes], Digest]
 Chosen = tuple[Node, Node | None]
 """A value that folds, and the array or object it stands in."""
 
 _JOB_BYTES = 256 << 10
-"""Values of this many bytes are handed to a thread together: each alone would cost as much as folding it."""
+"""Values of this many bytes are given away together."""
 
-_THREADED_BYTES_MIN = 512 << 10
-"""Less than this to stage is staged at once: starting threads would cost more."""
+_CREW_MAX = 7
 
-_AHEAD_BYTES_MAX = 32 << 20
-"""Copies of values that are being staged ahead may hold this many bytes."""
-
-_PREVIEW_MEMBER_BYTES = len(',"preview":')
+_AHEAD, _ALONE, _HERE = range(3)
+"""How a value goes: it was made ahead; it can be given away; it must be made where its surroundings are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(NamedTuple):
     """A chosen value after staging. reference: None if it did not meet the saving."""
 
     node: Node
@@ -57,134 +49,199 @@ Started = Callable[[], list[Folded]]
 """Waits for some values, and gives them in order."""
 
 
-class Stager:
-    """Folds values of one document. `workers`: threads; with one, everything is done when it is asked for."""
+class Staging(Protocol):
+    """What takes the objects: a batch of the store, or for a plan something that only digests."""
 
-    def __init__(self, policy: FoldPolicy, stage: Stage, workers: int) -> None:
+    @property
+    def compression_level(self) -> int: ...
+
+    def stage(self, data: Bytes) -> Digest: ...
+
+    def stage_encoded(self, encoded: EncodedObject) -> None: ...
+
+
+class Stager:
+    """Folds the values of one document. processes: that may be used in all; None: one a core."""
+
+    def __init__(self, policy: FoldPolicy, staging: Staging, processes: int | None) -> None:
         self._policy = policy
-        self._stage = stage
-        self._workers = workers
-        self._pool: ThreadPoolExecutor | None = None
-        self._ahead: dict[int, tuple[Node, Future[list[Folded]]]] = {}
+        self._staging = staging
+        self._processes = core_count() if processes is None else processes
+        self._maker: Maker | None = None
+        self._crew: Crew | None = None
+        self._ahead: dict[int, tuple[Node, _Job, int]] = {}
         self._looked_at = 0
         self._waiting: list[Node] = []
-        self._ahead_bytes = 0
+
+    @property
+    def maker(self) -> Maker:
+        if self._maker is None:
+            self._maker = Maker(self._policy, self._staging.compression_level)
+        return self._maker
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        if self._crew is not None:
+            self._crew.close()
 
-    def submit(self, work: Callable[[], object]) -> Callable[[], object]:
-        """Do `work` beside the rest; returns what waits for it. At once if there are no threads (yet)."""
-        if self._pool is None:
-            result = work()
-            return lambda: result
-        return self._pool.submit(work).result
+    def begins(self) -> None:
+        """The document is a large one: from here on others help, if there are cores for them."""
+        count = min(self._processes - 1, _CREW_MAX)
+        if count > 0 and may_fork():
+            maker = self.maker
 
-    def start(self, data: bytes | bytearray, chosen: list[Chosen]) -> list[Started]:
-        """The values of a segment, in order, being folded or folded already."""
-        pool = self._threads(sum(node.end - node.start for node, _ in chosen))
-        if pool is None:
-            done = [self._fold_one(data, node, parent) for node, parent in chosen]
-            return [lambda: done]
-        started: list[Started] = []
-        some: list[Chosen] = []
-        size = 0
-        for node, parent in chosen:
-            ahead = self._ahead.pop(id(node), None)
-            if ahead is None:
-                some.append((node, parent))
-                size += node.end - node.start
-            if some and (size >= _JOB_BYTES or ahead is not None):
-                started.append(pool.submit(self._fold_some, data, some).result)
-                some, size = [], 0
-            if ahead is not None:
-                started.append(_at_its_place(node, ahead[1]))
-        if some:
-            started.append(pool.submit(self._fold_some, data, some).result)
-        self._ahead.clear()
-        self._waiting, self._looked_at, self._ahead_bytes = [], 0, 0
-        return started
+            def work(job: bytes) -> bytes:
+                data, nodes = unpack_job(job)
+                return pack_made([maker.make(data, node, None) for node in nodes])
 
-    def look_ahead(self, data: bytearray, scan: StructureScan) -> None:
-        """`scan` has read on in a top-level value that has not ended: stage what will surely fold.
+            self._crew = Crew(work, count)
+
+    def looks(self, data: bytearray, scan: StructureScan) -> None:
+        """`scan` has read on in a top-level value that has not ended: give away what will surely fold.
 
         That is what `choose` chooses among the values that have ended, outside any container that may
-        yet fold as a whole. Literals are copied, since `data` grows.
+        yet fold as a whole.
         """
         policy = self._policy
-        if policy.fold or policy.keep or self._workers == 1:
+        if self._crew is None or policy.fold or policy.keep:
             return
         new = scan.nodes[self._looked_at :]
         self._looked_at = len(scan.nodes)
-        limit = len(data)
-        for node in scan.open_containers:
-            if node.kind == OBJECT and not policy.objects:
-                continue
-            if node.kind == ARRAY and (node.items < 1 or begins_message_list(data, node)):
-                continue
-            limit = node.start
-            break
+        limit = min(
+            (node.start for node in scan.open_containers if self._may_fold(data, node)), default=len(data)
+        )
         nodes = sorted((*self._waiting, *new), key=lambda node: node.start)
         self._waiting = [node for node in nodes if node.start >= limit]
-        ready = [node for node in nodes if node.start < limit]
-        for node, _ in choose(data, ready, policy):
-            self._fold_ahead(data, node)
+        ready = (node for node, _ in choose(data, [node for node in nodes if node.start < limit], policy))
+        for nodes in _grouped(node for node in ready if _stands_alone(data, node)):
+            job = self._give(data, nodes)
+            if job is None:
+                return  # All hands are full; what is left is folded in its turn.
+            self._ahead.update((id(node), (node, job, at)) for at, node in enumerate(nodes))
 
-    def _fold_ahead(self, data: bytearray, node: Node) -> None:
-        size = node.end - node.start
-        pool = self._threads(_THREADED_BYTES_MIN)
-        literal = bytes(memoryview(data)[node.start : node.end])
-        if pool is None or (node.kind == STRING and looks_like_base64(literal[1:-1])):
-            return  # Whether base64 is binary is told by what stands beside it, which may not be here yet.
-        alone = Node(0, size, node.kind, node.items, node.last_comma - node.start)
-        self._ahead[id(node)] = node, pool.submit(self._fold_some, literal, [(alone, None)])
-        self._ahead_bytes += size
-        if self._ahead_bytes > _AHEAD_BYTES_MAX:
-            for _, future in self._ahead.values():
-                future.result()
-            self._ahead_bytes = 0
+    def start(self, data: bytes | bytearray, chosen: list[Chosen]) -> list[Started]:
+        """The values of a segment, in order: made already, given away, or made here and now."""
+        started: list[Started] = []
+        if self._crew is None:
+            folded = [self._fold_here(data, node, parent) for node, parent in chosen]
+            return [lambda: folded]
+        for way, some in self._ways(data, chosen):
+            if way == _AHEAD:
+                started.append(self._made_ahead(data, some))
+                continue
+            job = self._give(data, [node for node, _ in some]) if way == _ALONE else None
+            started.append(self._started(data, some, job))
+        self._ahead = {}
+        self._waiting, self._looked_at = [], 0
+        return started
 
-    def _threads(self, staged_bytes: int) -> ThreadPoolExecutor | None:
-        if self._pool is None and self._workers > 1 and staged_bytes >= _THREADED_BYTES_MIN:
-            from concurrent.futures import ThreadPoolExecutor
+    def _ways(self, data: bytes | bytearray, chosen: list[Chosen]) -> Iterator[tuple[int, list[Chosen]]]:
+        """Runs of values that go the same way; those that can be given away in groups of a job's size."""
+        some: list[Chosen] = []
+        size = 0
+        last = _HERE
+        for each in chosen:
+            node = each[0]
+            way = _AHEAD if id(node) in self._ahead else _ALONE if _stands_alone(data, node) else _HERE
+            if some and (way != last or size >= _JOB_BYTES):
+                yield last, some
+                some, size = [], 0
+            some.append(each)
+            size += node.end - node.start
+            last = way
+        if some:
+            yield last, some
 
-            self._pool = ThreadPoolExecutor(self._workers)
-        return self._pool
+    def _may_fold(self, data: bytearray, node: Node) -> bool:
+        """Whether an array or object that has not ended may yet fold as a whole, as far as can be seen."""
+        if node.kind == OBJECT:
+            return self._policy.objects
+        return node.kind == ARRAY and not (node.items < 1 or begins_message_list(data, node))
 
-    def _fold_some(self, data: bytes | bytearray, chosen: list[Chosen]) -> list[Folded]:
-        return [self._fold_one(data, node, parent) for node, parent in chosen]
-
-    def _fold_one(self, data: bytes | bytearray, node: Node, parent: Node | None) -> Folded:
-        descriptor, stored = object_of(data, node, parent)
-        bytes_max = self._policy.reference_bytes_max(node.end - node.start)
-        # With any digest the reference is as long, so that nothing is staged in vain.
-        bare = write_reference(descriptor, bytes_max)
-        if bare is None:
-            return Folded(node, descriptor, None)
-        shown = self._preview(descriptor, stored, node, bytes_max - len(bare) - _PREVIEW_MEMBER_BYTES)
-        descriptor = descriptor.stored_as(self._stage(stored), shown)
-        return Folded(node, descriptor, write_reference(descriptor, bytes_max))
-
-    def _preview(
-        self, descriptor: Descriptor, stored: bytes | memoryview, node: Node, room: float
-    ) -> str | None:
-        """The longest preview that still meets the saving, if one does that says anything."""
-        if self._policy.preview == "none" or room < PREVIEW_BYTES_MIN:
+    def _give(self, data: bytes | bytearray, nodes: list[Node]) -> _Job | None:
+        if self._crew is None:
             return None
-        return preview(
-            stored,
-            descriptor.kind,
-            int(min(PREVIEW_BYTES_MAX, room)),
-            items=node.items,
-            last_comma=node.last_comma - node.start,
-            lines=descriptor.lines or 0,
-        )
+        ticket = self._crew.give(pack_job(data, nodes))
+        return None if ticket is None else _Job(ticket)
+
+    def _started(self, data: bytes | bytearray, some: list[Chosen], job: _Job | None) -> Started:
+        if job is None:
+            folded = [self._fold_here(data, node, parent) for node, parent in some]
+            return lambda: folded
+
+        def wait() -> list[Folded]:
+            made = job.made()
+            if made is None:
+                return [self._fold_here(data, node, parent) for node, parent in some]
+            return [self._stage(node, each) for (node, _), each in zip(some, made, strict=True)]
+
+        return wait
+
+    def _made_ahead(self, data: bytes | bytearray, some: list[Chosen]) -> Started:
+        jobs = [self._ahead[id(node)] for node, _ in some]
+
+        def wait() -> list[Folded]:
+            folded = []
+            for (node, parent), (_, job, at) in zip(some, jobs, strict=True):
+                made = job.made()
+                if made is None:
+                    folded.append(self._fold_here(data, node, parent))
+                else:
+                    folded.append(self._stage(node, made[at]))
+            return folded
+
+        return wait
+
+    def _fold_here(self, data: bytes | bytearray, node: Node, parent: Node | None) -> Folded:
+        return self._stage(node, self.maker.make(data, node, parent))
+
+    def _stage(self, node: Node, made: Made) -> Folded:
+        encoded = made.encoded
+        if isinstance(encoded, EncodedObject):
+            self._staging.stage_encoded(encoded)
+        elif encoded is not None:
+            made = self.maker.with_digest(made, node, self._staging.stage(encoded))
+        return Folded(node, made.descriptor, made.reference)
 
 
-def _at_its_place(node: Node, future: Future[list[Folded]]) -> Started:
-    def wait() -> list[Folded]:
-        (ahead,) = future.result()
-        return [Folded(node, ahead.descriptor, ahead.reference)]
+class _Job:
+    """Values that were given away together; read once, however many ask."""
 
-    return wait
+    __slots__ = ("_made", "_ticket")
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._ticket: Ticket | None = ticket
+        self._made: list[Made] | None = None
+
+    def made(self) -> list[Made] | None:
+        if self._ticket is not None:
+            answer = self._ticket.wait()
+            self._made = None if answer is None else unpack_made(answer)
+            self._ticket = None
+        return self._made
+
+
+def _stands_alone(data: bytes | bytearray, node: Node) -> bool:
+    """Whether what stands around the value has no say in how it folds, and it fits in a job.
+
+    Whether base64 is binary may be told by what stands beside it, if its first bytes don't say so.
+    """
+    if node.end - node.start > SLOT_BYTES // 2:
+        return False
+    head = bytes(data[node.start + 1 : min(node.start + 65, node.end - 1)])
+    if node.kind != STRING or (node.end - node.start - 2) % 4 or not looks_like_base64(head):
+        return True
+    decoded = decode_base64(head)
+    return decoded is None or sniff_media_type(decoded) is not None
+
+
+def _grouped(nodes: Iterable[Node]) -> Iterable[list[Node]]:
+    some: list[Node] = []
+    size = 0
+    for node in nodes:
+        some.append(node)
+        size += node.end - node.start
+        if size >= _JOB_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

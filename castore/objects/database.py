@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, chain, islice
+from typing import NamedTuple
 
 from castore import codec
 from castore.config import FRAME_BYTES
@@ -19,7 +20,7 @@ from castore.errors import ObjectDamaged, ObjectMissing
 from castore.objects.ahead import Ahead
 from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
 
-__all__ = ["ObjectCheck", "ObjectDatabase", "ObjectStat", "Staged"]
+__all__ = ["EncodedObject", "ObjectCheck", "ObjectDatabase", "ObjectStat", "Staged", "encode_object"]
 
 
 _AHEAD_FRAMES_MIN = 4
@@ -62,6 +63,21 @@ class Staged:
     is_new: bool = True
 
 
+class EncodedObject(NamedTuple):
+    """An object of one frame: its file, which was decoded again and compared, and the digests of both."""
+
+    digest: Digest
+    size: int
+    file: bytes
+    file_sha256: bytes
+
+
+def encode_object(data: Bytes, level: int) -> EncodedObject:
+    """`data`, which is shorter than FRAME_BYTES, digested and encoded. Pure."""
+    file = codec.encode(data, level)
+    return EncodedObject(Digest(sha256(data).hexdigest()), len(data), file, sha256(file).digest())
+
+
 class ObjectDatabase:
     """Objects over one source. Safe from several threads."""
 
@@ -74,10 +90,12 @@ class ObjectDatabase:
         """`data` is encoded and checked. If the object is there already, that one is read and checked."""
         if len(data) >= FRAME_BYTES:
             return self.stage_chunks([data])
-        digest = Digest(sha256(data).hexdigest())
-        file = codec.encode(data, self._level)
-        frames = self.source.stage([file], hold=hold)
-        return self._staged(digest, len(data), sha256(file).digest(), frames)
+        return self.stage_encoded(encode_object(data, self._level), hold=hold)
+
+    def stage_encoded(self, encoded: EncodedObject, *, hold: bool = True) -> Staged:
+        """As `stage`, for what `encode_object` made."""
+        frames = self.source.stage([encoded.file], hold=hold)
+        return self._staged(encoded.digest, encoded.size, encoded.file_sha256, frames)
 
     def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
         """As `stage`, for any length of bytes, holding a few frames of them."""

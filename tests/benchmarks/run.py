@@ -52,7 +52,15 @@ class Bench:
         self.folder = folder
         self.size = size
         self.runs = runs
-        self.env = {**os.environ, "CTX_STORE": str(folder / ".ctxstore")}
+        # As an installed program runs: with its bytecode.
+        self.env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        self.stores = 0
+        self.fresh_store()
+        self.warm_up()
+
+    def warm_up(self) -> None:
+        for command in (["--version"], ["fold", str(self.document(size=3_000_000))], ["verify"]):
+            seconds([*CTX, *command], env=self.env)
 
     def report(self, what: str, figure: str, aim: str) -> None:
         print(f"{what:<58} {figure:<34} aim: {aim}", flush=True)
@@ -64,7 +72,9 @@ class Bench:
         self.report(what, figure, aim)
 
     def fresh_store(self) -> None:
-        shutil.rmtree(self.env["CTX_STORE"], ignore_errors=True)
+        """Another folder each time: ext4 searches past inodes just freed (decision 0006)."""
+        self.stores += 1
+        self.env["CTX_STORE"] = str(self.folder / f"store-{self.stores}" / ".ctxstore")
 
     def document(self, *, lines: bool = False, size: int | None = None) -> Path:
         size = size or self.size
@@ -107,7 +117,8 @@ class Bench:
         source = self.document()
         self.fresh_store()
         seconds([*CTX, "fold", str(source), "-o", str(self.folder / "folded")], env=self.env)
-        files = [str(path) for path in (self.folder / ".ctxstore" / "objects").rglob("*") if path.is_file()]
+        objects = Path(self.env["CTX_STORE"]) / "objects"
+        files = [str(path) for path in objects.rglob("*") if path.is_file()]
         ours, floor, start = [], [], []
         for _ in range(self.runs):
             floor.append(timed(lambda: _floor_verify(files)))
@@ -135,9 +146,9 @@ class Bench:
         ours, git, start, restic = [], [], [], []
         for _ in range(self.runs):
             self.fresh_store()
-            shutil.rmtree(self.folder / "git", ignore_errors=True)
-            subprocess.run(["git", "init", "-q", str(self.folder / "git")], check=True)
-            hash_object = ["git", "-C", str(self.folder / "git"), "hash-object", "-w", "--stdin-paths"]
+            repository = str(self.folder / f"git-{self.stores}")
+            subprocess.run(["git", "init", "-q", repository], check=True)
+            hash_object = ["git", "-C", repository, "hash-object", "-w", "--stdin-paths"]
             git.append(seconds(hash_object, env=self.env, stdin=listing))
             start.append(seconds([*CTX, "--version"], env=self.env))
             ours.append(seconds([*CTX, "put", "--stdin-paths"], env=self.env, stdin=listing))
@@ -151,8 +162,7 @@ class Bench:
             self.report("  restic backup of the same files", f"{10_000 / median(restic):.0f}/s", "as fast")
 
     def _restic(self) -> float:
-        repository = self.folder / "restic"
-        shutil.rmtree(repository, ignore_errors=True)
+        repository = self.folder / f"restic-{self.stores}"
         env = {**self.env, "RESTIC_PASSWORD": "x", "RESTIC_REPOSITORY": str(repository)}
         subprocess.run(["restic", "init", "-q"], env=env, check=True, stdout=subprocess.DEVNULL)
         return seconds(["restic", "backup", "-q", "--no-cache", str(self.folder / "small")], env=env)
@@ -182,7 +192,7 @@ class Bench:
     def many(self) -> None:
         stores = {}
         for count in (100, 100_000):
-            env = {**self.env, "CTX_STORE": str(self.folder / f"store-{count}")}
+            env = {**self.env, "CTX_STORE": str(self.folder / f"many-{count}-store" / ".ctxstore")}
             files = _small_files(self.folder / f"many-{count}", count, low=40, high=200)
             listing = self.folder / f"many-{count}.txt"
             listing.write_text("".join(f"{path}\n" for path in files))
@@ -272,8 +282,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument(
+        "--folder", help="work in a new folder inside this one (default: the temporary folder)"
+    )
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="castore-benchmark-") as folder:
+    with tempfile.TemporaryDirectory(prefix="castore-benchmark-", dir=arguments.folder) as folder:
         bench = Bench(Path(folder), arguments.size, arguments.runs)
         for name in arguments.names or names:
             getattr(bench, name)()

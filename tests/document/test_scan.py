@@ -50,6 +50,7 @@ def outcome(read: Read, floor: int, small_bytes_max: int) -> Outcome:
 @pytest.fixture
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(structure, "_CHUNK_BYTES", 7)
+    monkeypatch.setattr(structure, "_LONG_STRING_BYTES", 3)
 
 
 class TestBothScannersAgree:

@@ -152,7 +152,7 @@ class TestDeterminism:
             (8, StoreHandle(tmp_path / "one", may_create=False)),
         ):
             target = io.BytesIO()
-            fold_stream(io.BytesIO(document), target, handle, FoldPolicy(), workers=workers)
+            fold_stream(io.BytesIO(document), target, handle, FoldPolicy(), processes=workers)
             back = io.BytesIO()
             unfold_stream(io.BytesIO(target.getvalue()), back, handle, workers=workers)
             assert back.getvalue() == document
