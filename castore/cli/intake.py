@@ -15,9 +15,9 @@ from castore.errors import CastoreError
 from castore.roots.model import RootDraft
 
 if TYPE_CHECKING:
-    from castore.batch import Batch
     from castore.objects.database import Staged
     from castore.store import Store
+    from castore.store.batch import Batch
 
 __all__ = ["put_files"]
 

@@ -27,7 +27,7 @@ from castore.errors import InvalidOption
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
-    from castore.keeping import Forgotten
+    from castore.store.keeping import Forgotten
 
 __all__ = ["forget", "gc", "log", "tag"]
 
@@ -69,7 +69,7 @@ def forget(
     store: StoreFolder = None,
 ) -> None:
     """The roots chosen expire when the grace time is over; none being chosen is no error."""
-    from castore.keeping import RootChoice
+    from castore.store.keeping import RootChoice
 
     if not refs and older_than is None:
         raise InvalidOption("nothing says what to forget", hint="name a REF, or say --older-than 30d")

@@ -28,8 +28,8 @@ from castore.objects.database import EncodedObject
 from castore.roots.model import Content, Root, RootDraft, RootKind
 
 if TYPE_CHECKING:
-    from castore.batch import Batch
     from castore.store import StoreHandle
+    from castore.store.batch import Batch
 
 __all__ = ["FoldReport", "FoldedSpan", "fold_stream", "plan_stream"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from castore import api
 from castore.config import SYNC_FILES_MAX
-from castore.keeping import RootChoice
+from castore.store.keeping import RootChoice
 from tests.durability.shell import Shell, document
 
 __all__ = ["REBUILD", "SCENARIOS", "Scenario"]

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from castore import api
-from castore.batch import Batch
 from castore.gc import sweep as sweep_module
 from castore.gc.sweep import sweep
-from castore.keeping import RootChoice
 from castore.roots.model import RootDraft, RootKind
 from castore.store import Store
+from castore.store.batch import Batch
+from castore.store.keeping import RootChoice
 from tests.durability.interleave import every_order, stepped
 
 DATA = b"an object that is about to go " * 4

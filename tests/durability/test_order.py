@@ -53,7 +53,7 @@ class TestOrder:
         assert len(calls(large, "syncfs")) == 2, "one for the bytes, one for the names"
 
     def test_the_whole_order_of_a_small_fold(self, ctx: Shell) -> None:
-        """As the docstring of castore/batch.py says it, step by step."""
+        """As the docstring of castore/store/batch.py says it, step by step."""
         done = run(ctx, ctx.command("fold"), document("order", 1))
         names = steps(done.events, str(ctx.store))
         at = {name: place for place, name in enumerate(names[: names.index("stdout") + 1])}

@@ -111,7 +111,7 @@ class _Worker:
         os.write(self.log, json.dumps(record).encode() + b"\n")
 
     def step(self, number: int) -> None:
-        from castore.keeping import RootChoice
+        from castore.store.keeping import RootChoice
 
         source = source_of(self.name, number)
         folded = self.api.fold_bytes(self.store, source, source_name=self.name)

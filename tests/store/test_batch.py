@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from castore import staging
 from castore.config import FRAME_BYTES
 from castore.digest import Digest
 from castore.errors import NameTaken, ObjectDamaged, ObjectMissing
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
-from castore.keeping import RootChoice
 from castore.objects.database import Staged
 from castore.roots.model import Content, RootDraft, RootKind
-from castore.store import Store
+from castore.store import Store, staging
+from castore.store.keeping import RootChoice
 
 from .conftest import everything, file_of, overwrite, put
 

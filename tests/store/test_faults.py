@@ -12,9 +12,9 @@ from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
-from castore.keeping import RootChoice
 from castore.objects.finding import FindingName
 from castore.store import Store
+from castore.store.keeping import RootChoice
 
 from .conftest import put
 from .faults import Crash, Script, scripted

@@ -15,8 +15,8 @@ from castore.digest import Digest
 from castore.errors import Damaged, ObjectMissing
 from castore.gc.sweep import plan, sweep
 from castore.gc.verify import verify
-from castore.keeping import RootChoice
 from castore.store import Store
+from castore.store.keeping import RootChoice
 
 from .conftest import Clock, everything, file_of, put
 
@@ -107,7 +107,7 @@ class TestSweep:
 
 WRITER = """
 import os, sys, random
-from castore.keeping import RootChoice
+from castore.store.keeping import RootChoice
 from castore.roots.model import RootDraft, RootKind
 from castore.store import Store
 store, number = Store.open(sys.argv[1]), int(sys.argv[2])

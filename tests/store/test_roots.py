@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from castore.digest import Digest
 from castore.errors import RootDamaged
-from castore.keeping import RootChoice
 from castore.roots.files import decode_root, encode_root
 from castore.roots.model import Content, Root, RootDraft, RootKind, forgotten, merged, restored
 from castore.store import Store
+from castore.store.keeping import RootChoice
 
 from .conftest import NOW, Clock, put
 

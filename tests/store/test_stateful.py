@@ -15,8 +15,8 @@ from castore.digest import Digest
 from castore.errors import ObjectMissing
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
-from castore.keeping import RootChoice
 from castore.store import Store
+from castore.store.keeping import RootChoice
 
 from .conftest import Clock, file_of, overwrite, put
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from castore import durable
 from castore.config import Config
 from castore.errors import NameTaken, RootDamaged
-from castore.folder import shared_modes
 from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
 from castore.roots.files import RootFiles
 from castore.roots.model import Root
+from castore.store.folder import shared_modes
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

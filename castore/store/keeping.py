@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from castore.digest import parse_prefix
 from castore.errors import InvalidOption
 from castore.roots.model import Root, RootKind, forgotten, restored
-from castore.transaction import Transactions
+from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

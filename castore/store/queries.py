@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from castore.digest import Digest
 from castore.roots.model import Root
-from castore.transaction import Transactions
+from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

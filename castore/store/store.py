@@ -1,7 +1,7 @@
 """Store: one folder = objects + roots + index. What is said to be stored is on the disk.
 
 Law: reading takes no lock, creates nothing, and works from the files where there is no index. Writing
-is a Batch, or a change of roots (castore.keeping): each one transaction.
+is a Batch, or a change of roots (castore.store.keeping): each one transaction.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from castore import keeping
-from castore.batch import Batch
 from castore.config import Config
 from castore.digest import Digest, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, ObjectMissing, StoreExists, StoreMissing
-from castore.folder import create_folder, is_store, read_config, read_format
-from castore.keeping import Forgotten, RootChoice
 from castore.layout import Layout
 from castore.objects.database import ObjectStat
-from castore.queries import RootQueries, answer
 from castore.roots.model import Content, Root, RootDraft, RootKind
-from castore.transaction import Clock, Transactions
+from castore.store import keeping
+from castore.store.batch import Batch
+from castore.store.folder import create_folder, is_store, read_config, read_format
+from castore.store.keeping import Forgotten, RootChoice
+from castore.store.queries import RootQueries, answer
+from castore.store.transaction import Clock, Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

@@ -20,7 +20,7 @@ from castore.digest import Bytes, Digest
 from castore.errors import NameTaken, ObjectMissing
 from castore.objects.database import EncodedObject, Staged
 from castore.roots.model import Root, RootDraft, merged, root_id
-from castore.transaction import Transactions
+from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -68,7 +68,7 @@ class Batch:
 
         The way to put thousands of files: several processes share the work.
         """
-        from castore.staging import stage_files
+        from castore.store.staging import stage_files
 
         return stage_files(self._parts.database, self._parts.source, paths, self._keep)
 
