@@ -20,8 +20,9 @@ def single_value(data: bytes) -> Node:
         node = _fast(data)
         if node is not None:
             return node
-    nodes = scan_strictly(data, 0)
-    if not nodes or (nodes[0].start, nodes[0].end) != (0, len(data)):
+    # With this floor the scan reports a node only if it is the whole.
+    nodes = scan_strictly(data, len(data) - 1)
+    if not nodes:
         raise invalid("there is more, or less, than one array, object or string", 0)
     return nodes[0]
 

@@ -6,9 +6,7 @@ is held against the digest of its source.
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
@@ -25,20 +23,11 @@ from castore.fold.spool import Spool
 from castore.roots.model import Content
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
     from castore.store import StoreHandle
 
 __all__ = ["UnfoldReport", "unfold_stream"]
 
 _NO_NODES = 1 << 62
-_AHEAD_BYTES_MAX = 32 << 20
-"""Objects that were read ahead of the one being written may hold this many bytes."""
-
-_AHEAD_OBJECT_BYTES_MAX = 8 << 20
-"""A larger object is read when its turn comes."""
-
-_THREADED_BYTES_MIN = 512 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +84,6 @@ def unfold_stream(
     *,
     only: Sequence[str] = (),
     is_private: bool = False,
-    workers: int | None = None,
 ) -> UnfoldReport:
     """`target` holds the source of the document, byte for byte; nothing is written before all resolved.
 
@@ -105,7 +93,7 @@ def unfold_stream(
     """
     selection = Selection.parse(only)
     with Spool(target, is_private=is_private) as spool:
-        unfolding = _Unfolding(handle, spool, selection, workers)
+        unfolding = _Unfolding(handle, spool, selection)
         unfolding.run(source)
         if unfolding.expanded and selection is None:
             _check_whole(handle, unfolding.document, spool.content)
@@ -124,33 +112,25 @@ def _check_whole(handle: StoreHandle, document: Content, source: Content) -> Non
 
 
 class _Unfolding:
-    """One run: references are read ahead in threads, and written in order."""
+    """One run, in one thread: it took no longer than two did (docs/decisions/0009)."""
 
-    def __init__(
-        self, handle: StoreHandle, spool: Spool, selection: Selection | None, workers: int | None
-    ) -> None:
+    def __init__(self, handle: StoreHandle, spool: Spool, selection: Selection | None) -> None:
         self.handle = handle
         self.spool = spool
         self.selection = selection
-        self.workers = workers if workers is not None else min(4, os.cpu_count() or 1)
         self.expanded = self.left = 0
         self._digest = sha256()
         self._size = 0
-        self._pool: Executor | None = None
 
     @property
     def document(self) -> Content:
         return Content(Digest(self._digest.hexdigest()), self._size)
 
     def run(self, source: BinaryIO) -> None:
-        try:
-            for segment in segments(source.read, _NO_NODES):
-                self._digest.update(segment.data)
-                self._size += len(segment.data)
-                self._segment(segment)
-        finally:
-            if self._pool is not None:
-                self._pool.shutdown(cancel_futures=True)
+        for segment in segments(source.read, _NO_NODES):
+            self._digest.update(segment.data)
+            self._size += len(segment.data)
+            self._segment(segment)
 
     def _segment(self, segment: Segment) -> None:
         try:
@@ -161,10 +141,10 @@ class _Unfolding:
         if self.selection is not None:
             self._partly(segment, references)
             return
-        ahead = self._read_ahead(references)
         for part in parts:
             if isinstance(part, Reference):
-                self._expand(segment, part, next(ahead))
+                self.spool.write(self._literal(segment, part))
+                self.expanded += 1
             elif part:
                 self.spool.write(part)
 
@@ -179,49 +159,17 @@ class _Unfolding:
                 self.left += 1
                 continue
             self.spool.write(view[done : reference.start])
-            try:
-                literal = self._literal(reference)
-            except CastoreError as error:
-                raise placed_at(error, segment, reference) from error.__cause__
-            for piece in escape_members(literal):
+            for piece in escape_members(self._literal(segment, reference)):
                 self.spool.write(piece)
             self.expanded += 1
             done = reference.end
         self.spool.write(view[done:])
 
-    def _read_ahead(self, references: list[Reference]) -> Iterator[Future[bytes] | None]:
-        """For each reference its literal, being read; None for one to be read when its turn comes."""
-        size = sum(each.descriptor.size for each in references)
-        if self._pool is None and self.workers > 1 and size >= _THREADED_BYTES_MIN:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(self.workers)
-
-        started: deque[tuple[int, Future[bytes] | None]] = deque()
-        held = 0
-        for reference in references:
-            size = reference.descriptor.size
-            future = None
-            if self._pool is not None and size <= _AHEAD_OBJECT_BYTES_MAX:
-                future = self._pool.submit(self._literal, reference)
-                held += size
-            started.append((size, future))
-            while held > _AHEAD_BYTES_MAX:
-                size, future = started.popleft()
-                held -= size if future is not None else 0
-                yield future
-        for _, future in started:
-            yield future
-
-    def _literal(self, reference: Reference) -> bytes:
-        return rebuild(reference.descriptor, self.handle.get().read(reference.descriptor.digest))
-
-    def _expand(self, segment: Segment, reference: Reference, ahead: Future[bytes] | None) -> None:
+    def _literal(self, segment: Segment, reference: Reference) -> bytes:
         try:
-            self.spool.write(ahead.result() if ahead is not None else self._literal(reference))
+            return rebuild(reference.descriptor, self.handle.get().read(reference.descriptor.digest))
         except CastoreError as error:
             raise placed_at(error, segment, reference) from error.__cause__
-        self.expanded += 1
 
 
 def placed_at(error: CastoreError, segment: Segment, reference: Reference) -> CastoreError:

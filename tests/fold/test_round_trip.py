@@ -154,7 +154,7 @@ class TestDeterminism:
             target = io.BytesIO()
             fold_stream(io.BytesIO(document), target, handle, FoldPolicy(), processes=workers)
             back = io.BytesIO()
-            unfold_stream(io.BytesIO(target.getvalue()), back, handle, workers=workers)
+            unfold_stream(io.BytesIO(target.getvalue()), back, handle)
             assert back.getvalue() == document
             outputs.add(target.getvalue())
         assert len(outputs) == 1
