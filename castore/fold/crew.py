@@ -25,7 +25,7 @@ __all__ = ["SLOT_BYTES", "Crew", "Ticket"]
 SLOT_BYTES = 1 << 20
 """A job and its answer must each fit in this."""
 
-_SLOTS_EACH = 12
+_SLOTS_EACH = 24
 """Jobs that wait for one process: enough to last while the parent scans on."""
 
 _LENGTH = 8
@@ -75,21 +75,30 @@ class Crew:
             member.close()
         self._members.clear()
 
+    def has_room(self) -> bool:
+        """Whether some process can take a job."""
+        return self._idlest() is not None
+
     def give(self, pieces: Sequence[Bytes]) -> Ticket | None:
         """The job that `pieces` make has been given to a process; None if all have their hands full."""
         size = sum(map(len, pieces))
-        if size > SLOT_BYTES - _LENGTH:
+        number = self._idlest()
+        if number is None or size > SLOT_BYTES - _LENGTH:
             return None
-        for number, member in enumerate(self._members):
+        slot = self._free[number].pop()
+        self._write(slot, pieces, size)
+        ticket = self._tickets[slot] = Ticket(self, slot)
+        if not self._members[number].send(slot):
+            self._lose(number)
+        return ticket
+
+    def _idlest(self) -> int | None:
+        """The process that has the fewest jobs, if it can take one more."""
+        for member in self._members:
             member.collect(self._take)
-            if member.is_alive and self._free[number]:
-                slot = self._free[number].pop()
-                self._write(slot, pieces, size)
-                ticket = self._tickets[slot] = Ticket(self, slot)
-                if not member.send(slot):
-                    self._lose(number)
-                return ticket
-        return None
+        living = [number for number, member in enumerate(self._members) if member.is_alive]
+        number = max(living, key=lambda each: len(self._free[each]), default=None)
+        return number if number is not None and self._free[number] else None
 
     def receive(self, slot: int) -> None:
         """Wait until the process that has the slot's job has done one, or has died."""

@@ -72,6 +72,7 @@ class Stager:
         self._ahead: dict[int, tuple[Node, _Job, int]] = {}
         self._looked_at = 0
         self._waiting: list[Node] = []
+        self._message_lists: dict[int, bool] = {}
 
     @property
     def maker(self) -> Maker:
@@ -115,8 +116,9 @@ class Stager:
         for nodes in _grouped(node for node in ready if _stands_alone(data, node)):
             job = self._give(data, nodes)
             if job is None:
-                return  # All hands are full; what is left is folded in its turn.
-            self._ahead.update((id(node), (node, job, at)) for at, node in enumerate(nodes))
+                self._waiting += nodes  # All hands are full: perhaps at the next look.
+            else:
+                self._ahead.update((id(node), (node, job, at)) for at, node in enumerate(nodes))
 
     def start(self, data: bytes | bytearray, chosen: list[Chosen]) -> list[Started]:
         """The values of a segment, in order: made already, given away, or made here and now."""
@@ -131,7 +133,7 @@ class Stager:
             job = self._give(data, [node for node, _ in some]) if way == _ALONE else None
             started.append(self._started(data, some, job))
         self._ahead = {}
-        self._waiting, self._looked_at = [], 0
+        self._waiting, self._looked_at, self._message_lists = [], 0, {}
         return started
 
     def _ways(self, data: bytes | bytearray, chosen: list[Chosen]) -> Iterator[tuple[int, list[Chosen]]]:
@@ -155,10 +157,15 @@ class Stager:
         """Whether an array or object that has not ended may yet fold as a whole, as far as can be seen."""
         if node.kind == OBJECT:
             return self._policy.objects
-        return node.kind == ARRAY and not (node.items < 1 or begins_message_list(data, node))
+        if node.kind != ARRAY or node.items < 1:
+            return False
+        # The first item may be long: it is read once, not at every look.
+        if id(node) not in self._message_lists:
+            self._message_lists[id(node)] = begins_message_list(data, node)
+        return not self._message_lists[id(node)]
 
     def _give(self, data: bytes | bytearray, nodes: list[Node]) -> _Job | None:
-        if self._crew is None:
+        if self._crew is None or not self._crew.has_room():
             return None
         ticket = self._crew.give(pack_job(data, nodes))
         return None if ticket is None else _Job(ticket)
