@@ -112,7 +112,9 @@ class Crew:
         start += _LENGTH
         answer = None if length == _FAILED else self._slots[start : start + length]
         self._free[slot // _SLOTS_EACH].append(slot)
-        self._tickets.pop(slot).done(answer)
+        ticket = self._tickets.pop(slot, None)
+        if ticket is not None:  # Else its process was given up before its last answers were read.
+            ticket.done(answer)
 
     def _lose(self, number: int) -> None:
         """The process is gone: what it had is for the parent to do."""

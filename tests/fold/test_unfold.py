@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from castore import FoldPolicy, Store, fold_bytes, put, unfold_bytes
+from castore import FoldPolicy, Store, fold_bytes, open_store, put, unfold_bytes
 from castore.api import StoreHandle, fold_stream, unfold_stream
 from castore.digest import Digest
 from castore.errors import (
@@ -225,3 +225,28 @@ class TestNothingIsHalfWritten:
         assert target.getvalue() == b""
         fold_stream(io.BytesIO(document), target, StoreHandle.of(store), FoldPolicy())
         assert target.getvalue() == document
+
+
+class TestTheObjectsAreEnough:
+    """L9: objects/ and the folded document give the source back, whatever else has happened to the store."""
+
+    def test_with_damaged_roots_and_no_index(self, store: Store) -> None:
+        folded = fold_bytes(store, DOCUMENT)
+        folder = Path(store.folder)
+        store.close()
+        for root in folder.glob("roots/*/*.json"):
+            root.chmod(0o600)
+            root.write_bytes(b"")
+        for file in folder.glob("index.sqlite*"):
+            file.unlink()
+        assert unfold_bytes(open_store(folder), folded) == DOCUMENT
+
+    def test_with_nothing_but_the_objects(self, store: Store, tmp_path: Path) -> None:
+        folded = fold_bytes(store, DOCUMENT)
+        bare = tmp_path / "bare"
+        (bare / "objects").mkdir(parents=True)
+        (bare / "format").write_bytes((Path(store.folder) / "format").read_bytes())
+        for file in Path(store.folder).glob("objects/*/*"):
+            (bare / "objects" / file.parent.name).mkdir(exist_ok=True)
+            (bare / "objects" / file.parent.name / file.name).write_bytes(file.read_bytes())
+        assert unfold_bytes(open_store(bare), folded) == DOCUMENT
