@@ -180,8 +180,13 @@ class TestPowerLoss:
         chance = random.Random(cuts)
         Store.init(shell.store)
         for _ in range(cuts):
+            done = crew.claims.done
             crew.start()
-            time.sleep(0.5 + chance.random())
+            # On a busy machine the writers may take long to begin; a cut before anything was done proves nothing.
+            deadline = time.monotonic() + 60
+            while crew.claims.done < done + 2 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(chance.random())
             disk.cut()
             crew.stop()
             disk.restore()
