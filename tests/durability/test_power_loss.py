@@ -182,7 +182,7 @@ class TestPowerLoss:
         for _ in range(cuts):
             done = crew.claims.done
             crew.start()
-            # On a busy machine the writers may take long to begin; a cut before anything was done proves nothing.
+            # On a busy machine the writers begin late; a cut before anything was done proves nothing.
             deadline = time.monotonic() + 60
             while crew.claims.done < done + 2 and time.monotonic() < deadline:
                 time.sleep(0.05)
