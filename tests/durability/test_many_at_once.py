@@ -66,7 +66,7 @@ class TestAtOnce:
         claims = crew.claims
         assert claims.broken(store) == []
         assert serious(findings(store)) == []
-        assert claims.done > 4 * seconds
+        assert claims.done >= 4
 
     @pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
     def test_and_kill_9_at_random(self, ctx: Shell, tmp_path: Path, seconds: float) -> None:
@@ -87,8 +87,8 @@ class TestAtOnce:
         assert serious(findings(store)) == []
         self.check_gc_cleans_up(ctx, store)
         assert crew.claims.broken(store) == []
-        assert kills >= seconds
-        assert claims.done > 2 * seconds
+        assert kills >= 3
+        assert claims.done >= 2
 
     def check_gc_cleans_up(self, ctx: Shell, store: Store) -> None:
         """The next run succeeds, and after a day gc leaves nothing of what the kills left."""
