@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 from castore.errors import InvalidOption
 
-__all__ = ["PREFIX_HEX_MIN", "SHORT_HEX", "Bytes", "Digest", "parse_prefix"]
+__all__ = ["DIGEST_HEX", "PREFIX_HEX_MIN", "SHORT_HEX", "Bytes", "Digest", "is_short_prefix", "parse_prefix"]
 
 Bytes = bytes | bytearray | memoryview
+
+DIGEST_HEX = 64
+"""Digits of a whole digest."""
 
 SHORT_HEX = 16
 """Digits shown in text, tables and markers."""
@@ -24,6 +27,7 @@ PREFIX_HEX_MIN = 6
 
 _ALGORITHM = "sha256:"
 _FULL = re.compile(r"(?:sha256:)?([0-9a-f]{64})\Z")
+_SHORT_PREFIX = re.compile(r"(?:sha256:[0-9a-fA-F]{1,5}|[0-9a-fA-F]{4,5})\Z")
 _PREFIX = re.compile(rf"(?:sha256:)?([0-9a-fA-F]{{{PREFIX_HEX_MIN},64}})\Z")
 
 
@@ -70,3 +74,8 @@ def parse_prefix(text: str) -> str | None:
     """The lower-case hex digits of an abbreviated or full digest, or None if `text` is not one."""
     match = _PREFIX.match(text)
     return match[1].lower() if match else None
+
+
+def is_short_prefix(text: str) -> bool:
+    """Whether `text` is likely meant as an abbreviated digest, with fewer digits than one takes."""
+    return _SHORT_PREFIX.match(text) is not None

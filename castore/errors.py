@@ -8,7 +8,7 @@
     │   ├── StoreExists                    `init` where one is already
     │   └── UnknownStoreFormat             written by another version
     ├── StoreLocked                   11   another process holds it for too long
-    ├── NotFound                      12
+    ├── NotFound                      12   also: what was named is no object, or several
     │   ├── ObjectMissing                  no object has this digest, or none that is visible
     │   ├── NameMissing                    no root has this name
     │   └── DigestAmbiguous                a prefix that several objects share
@@ -64,6 +64,8 @@ __all__ = [
 _SHOWN = len("sha256:") + 16
 """Characters of a digest that a message shows; its field `digest` is whole."""
 
+_WHOLE = len("sha256:") + 64
+
 FieldValue = str | int | float | bool | None | list[str]
 
 
@@ -100,7 +102,7 @@ class StoreUnavailable(CastoreError):
 
 
 class StoreMissing(StoreUnavailable):
-    default_hint = "'ctx init' makes a store here"
+    default_hint = "'ctx init' makes one; --store and CTX_STORE name the .ctxstore folder itself"
 
 
 class StoreExists(StoreUnavailable):
@@ -117,23 +119,32 @@ class StoreLocked(CastoreError):
 
 
 class NotFound(CastoreError):
+    """Nothing has this digest or name, or what has it is not the one object that is needed."""
+
     exit_code = 12
 
 
 class ObjectMissing(NotFound):
-    """No object with this digest is here (or none that the caller may see: the two read alike)."""
+    """No object with this digest is here (or none that the caller may see: the two read alike).
+
+    digest: whole, or as many of its digits as were given.
+    """
 
     default_hint = "'ctx verify' lists all damage; --store or CTX_STORE names another store"
 
     def __init__(self, digest: str, *, hint: str | None = None) -> None:
-        super().__init__(f"object '{digest[:_SHOWN]}' is missing", hint=hint, digest=digest)
+        message = f"object '{digest[:_SHOWN]}' is missing"
+        if len(digest) < _WHOLE:
+            message = f"no object's digest begins with '{digest.removeprefix('sha256:')}'"
+            hint = hint or "'ctx ls' lists the objects; --store or CTX_STORE names another store"
+        super().__init__(message, hint=hint, digest=digest)
 
 
 class NameMissing(NotFound):
     default_hint = "'ctx log' lists the names in use"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"no object or name '{name}'", subject=name)
+    def __init__(self, name: str, *, hint: str | None = None) -> None:
+        super().__init__(f"no object or name '{name}'", hint=hint, subject=name)
 
 
 class DigestAmbiguous(NotFound):
@@ -201,7 +212,10 @@ class DocumentInvalid(CastoreError):
     """
 
     exit_code = 18
-    default_hint = "fold takes JSON values one after another (RFC 8259); unfold takes what fold wrote"
+    default_hint = (
+        "fold takes JSON values one after another (RFC 8259), unfold what fold wrote; "
+        "'ctx put' stores any file"
+    )
 
     def __init__(
         self,

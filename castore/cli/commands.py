@@ -61,7 +61,7 @@ COMMANDS: dict[str, Entry] = {
     "show": Entry(
         "objects",
         "castore.cli.objects",
-        "Show an object's facts, a preview, and which roots name it",
+        "Show an object's facts, a preview and its roots, or a root's facts and objects",
         "ctx show 3f9ac01b77de",
     ),
     "ls": Entry(

@@ -26,12 +26,13 @@ from castore.cli.parameters import (
     parse_count,
     parse_keep_for,
 )
-from castore.cli.roots import root_facts, root_words
+from castore.cli.roots import root_facts, root_lines, root_words
 from castore.digest import Digest
 from castore.errors import ObjectDamaged
 
 if TYPE_CHECKING:
     from castore.objects.database import Staged
+    from castore.roots.model import Root
     from castore.store import Store
 
 __all__ = ["cat", "ls", "put", "show"]
@@ -39,6 +40,7 @@ __all__ = ["cat", "ls", "put", "show"]
 _PARTLY = 3
 _HELD_BYTES_MAX = 64 << 20
 _EDGE_BYTES = 150
+_OBJECTS_SHOWN = 20
 
 
 def put(
@@ -101,9 +103,20 @@ def cat(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> Non
 
 
 def show(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout says what the object is, how it begins and ends, and what keeps it. Its bytes are checked."""
+    """stdout says what the object is, how it begins and ends, and what keeps it. Its bytes are checked.
+
+    Of a folded document, a root, or a name of several objects: what it is, and which objects it keeps.
+    """
     opened = find_store(store).get()
-    digest = opened.resolve(ref)
+    found = opened.find(ref)
+    if isinstance(found, Digest):
+        _show_object(opened, found, as_json)
+    else:
+        for root in found:
+            _show_root(opened, root, as_json)
+
+
+def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
     with output.working("checking"):
         size, lines, preview = _look_through(opened.chunks(digest))
     found = opened.stat(digest)
@@ -127,6 +140,22 @@ def show(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> No
         "named_by": [root_facts(root) for root in roots],
     }
     output.block(shown, facts, as_json)
+
+
+def _show_root(opened: Store, root: Root, as_json: bool) -> None:
+    objects = [_list_record(opened, digest) for digest in root.objects[:_OBJECTS_SHOWN]]
+    more = len(root.objects) - len(objects)
+    facts = {
+        **root_facts(root),
+        "folded_size": None if root.document is None else root.document.size,
+        "first_objects": [each.facts for each in objects],
+        "more_objects": more,
+    }
+    output.block(root_lines(root, time.time()), facts, as_json)
+    if not as_json:
+        output.table((Record(("object", *each.cells), {}) for each in objects), as_json)
+        if more:
+            output.block([("more", Count(more, "object"))], {}, as_json)
 
 
 def ls(limit: Limit = None, as_json: Json = False, store: StoreFolder = None) -> None:

@@ -1,4 +1,4 @@
-"""How a root reads: in a line, in a few words, and as facts."""
+"""How a root reads: in a line, in a few words, in a block, and as facts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from castore.cli.output import Count, Moment, Record, Size, age_text, date_text
 from castore.digest import Digest
 from castore.roots.model import Root
 
-__all__ = ["root_facts", "root_record", "root_title", "root_words"]
+__all__ = ["root_facts", "root_lines", "root_record", "root_title", "root_words"]
 
 
 def root_record(root: Root, now: float) -> Record:
@@ -30,6 +30,25 @@ def root_record(root: Root, now: float) -> Record:
 def root_words(root: Root, now: float) -> str:
     """`incident.json (document, yesterday, kept)`."""
     return f"{root_title(root)} ({root.kind}, {age_text(root.created, now)}, {_state(root, now)})"
+
+
+def root_lines(root: Root, now: float) -> list[tuple[str, Any]]:
+    """A label and a value for all that a person asks of one root; what it has not is left out."""
+    size = _size(root)
+    lines = [
+        ("root", root.id),
+        ("kind", str(root.kind)),
+        ("name", root.name),
+        ("scope", root.scope),
+        ("source", root.source_name),
+        ("size", None if size is None else Size(size)),
+        ("document", None if root.document is None else str(root.document.digest)),
+        ("folded size", None if root.document is None else Size(root.document.size)),
+        ("created", Moment(root.created)),
+        ("state", _state(root, now)),
+        ("objects", Count(len(root.objects))),
+    ]
+    return [(label, value) for label, value in lines if value is not None]
 
 
 def root_title(root: Root) -> str:

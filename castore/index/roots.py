@@ -15,6 +15,7 @@ __all__ = [
     "by_document",
     "by_document_prefix",
     "by_id",
+    "by_id_prefix",
     "by_name",
     "count",
     "expiring",
@@ -87,6 +88,11 @@ def remove(connection: sqlite3.Connection, root_ids: Iterable[str]) -> None:
 
 def by_id(connection: sqlite3.Connection, root_id: str) -> Root | None:
     return next(_select(connection, "WHERE id=?", (root_id,)), None)
+
+
+def by_id_prefix(connection: sqlite3.Connection, prefix: str) -> list[Root]:
+    """The roots whose id begins with these lower-case hex digits, the latest first."""
+    return list(_select(connection, "WHERE id>=? AND id<? ORDER BY sequence DESC", (prefix, prefix + "g")))
 
 
 def by_name(connection: sqlite3.Connection, name: str) -> list[Root]:

@@ -69,6 +69,19 @@ class RootQueries:
 
         return answer(self._parts, from_index, lambda: self._from_files(lambda root: _begins(root, prefix)))
 
+    def with_id(self, prefix: str) -> list[Root]:
+        """The roots whose id begins with these hex digits."""
+
+        def from_index(connection: Connection) -> list[Root]:
+            from castore.index import roots
+
+            return roots.by_id_prefix(connection, prefix)
+
+        def from_files() -> list[Root]:
+            return self._from_files(lambda root: root.id.startswith(prefix))
+
+        return answer(self._parts, from_index, from_files)
+
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""
 

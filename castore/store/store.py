@@ -14,8 +14,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from castore.config import Config
-from castore.digest import Digest, parse_prefix
-from castore.errors import DigestAmbiguous, NameMissing, ObjectMissing, StoreExists, StoreMissing
+from castore.digest import DIGEST_HEX, PREFIX_HEX_MIN, SHORT_HEX, Digest, is_short_prefix, parse_prefix
+from castore.errors import (
+    DigestAmbiguous,
+    NameMissing,
+    NotFound,
+    ObjectMissing,
+    RootDamaged,
+    StoreExists,
+    StoreMissing,
+)
 from castore.layout import Layout
 from castore.objects.database import ObjectStat
 from castore.roots.model import Content, Root, RootDraft, RootKind
@@ -110,22 +118,46 @@ class Store:
         """The digest of the object that `text` names, which is there.
 
         text: a digest, 6 or more of its digits, with or without `sha256:`; a name whose root names one
-        object; a whole marker or reference. Raises NameMissing, ObjectMissing, DigestAmbiguous.
+        object; a whole marker or reference. Raises NameMissing, ObjectMissing, DigestAmbiguous; NotFound
+        for what is no object: a folded document, a root, a name of several objects.
         """
         text = pasted(text)
         prefix = parse_prefix(text)
         if prefix is None:
             return self._resolve_name(text)
-        if len(prefix) == 64:
-            if self.parts.source.stat(Digest(prefix)) is None:
-                raise ObjectMissing(f"sha256:{prefix}")
-            return Digest(prefix)
-        found = list(self.parts.source.digests(prefix))
+        found = self._objects(prefix)
         if not found:
-            raise ObjectMissing(f"sha256:{prefix}")
+            raise self._no_object(prefix)
         if len(found) > 1:
             raise DigestAmbiguous(text, [str(each) for each in found])
         return found[0]
+
+    def find(self, text: str) -> Digest | tuple[Root, ...]:
+        """What `text` names: an object that is there; else roots, the latest first.
+
+        text: as for `resolve`; also a folded document's digest, or a root's id, or 6 or more of their
+        digits. A name is an object if its roots name that one alone and no document.
+        Raises NameMissing, ObjectMissing, DigestAmbiguous, RootDamaged.
+        """
+        text = pasted(text)
+        prefix = parse_prefix(text)
+        if prefix is None:
+            named = self._named(text)
+            objects = {digest for root in named for digest in root.objects}
+            is_object = len(objects) == 1 and all(root.document is None for root in named)
+            return self.resolve(text) if is_object else tuple(named)
+        found: dict[str, Digest | tuple[Root, ...]] = {str(each): each for each in self._objects(prefix)}
+        documents: dict[str, tuple[Root, ...]] = {}
+        for root in self._queries.of_document(prefix):
+            key = str(root.document.digest) if root.document is not None else root.id
+            documents[key] = (*documents.get(key, ()), root)
+        # A document that was also put is an object: its bytes are here.
+        found = {**documents, **found, **{root.id: (root,) for root in self._queries.with_id(prefix)}}
+        if len(found) > 1:
+            raise DigestAmbiguous(text, sorted(found))
+        for each in found.values():
+            return each
+        raise ObjectMissing(f"sha256:{prefix}")
 
     def batch(self) -> Batch:
         """Objects to be published together, under one root."""
@@ -206,12 +238,44 @@ class Store:
             tuple(found[:_BIGGEST_COUNT]),
         )
 
-    def _resolve_name(self, text: str) -> Digest:
-        found = {digest for root in self.named_roots(text) for digest in root.objects}
+    def _objects(self, prefix: str) -> list[Digest]:
+        """The objects that are there whose digest begins with these digits."""
+        if len(prefix) < DIGEST_HEX:
+            return list(self.parts.source.digests(prefix))
+        digest = Digest(prefix)
+        return [digest] if self.parts.source.stat(digest) is not None else []
+
+    def _no_object(self, prefix: str) -> NotFound:
+        """Why no object's digest begins with these digits, which may be something else's."""
+        try:
+            documents, roots = self._queries.of_document(prefix), self._queries.with_id(prefix)
+        except RootDamaged:
+            # What the roots would say is only a better message; that there is no object is sure.
+            return ObjectMissing(f"sha256:{prefix}")
+        for root in documents:
+            if root.document is not None:
+                short = root.document.digest.short
+                return _not_an_object(short, "a folded document, which is not stored itself")
+        for root in roots:
+            return _not_an_object(root.id[:SHORT_HEX], "a root, which is not an object itself")
+        return ObjectMissing(f"sha256:{prefix}")
+
+    def _named(self, text: str) -> list[Root]:
+        found = self.named_roots(text)
         if not found:
-            raise NameMissing(text)
-        if len(found) > 1:
-            raise DigestAmbiguous(text, [str(each) for each in sorted(found)])
+            hint = f"a digest takes {PREFIX_HEX_MIN} digits or more; 'ctx log' lists the names in use"
+            raise NameMissing(text, hint=hint if is_short_prefix(text) else None)
+        return found
+
+    def _resolve_name(self, text: str) -> Digest:
+        found = {digest for root in self._named(text) for digest in root.objects}
+        if len(found) != 1:
+            raise NotFound(
+                f"name '{text}' names {len(found):,} objects",
+                hint=f"'ctx show {text}' lists them",
+                subject=text,
+                objects=len(found),
+            )
         digest = found.pop()
         if self.parts.source.stat(digest) is None:
             raise ObjectMissing(str(digest))
@@ -221,9 +285,7 @@ class Store:
         """The document, if that is what `text` names, and the objects to keep."""
         prefix = parse_prefix(text)
         if prefix is None:
-            found = self.named_roots(text)
-            if not found:
-                raise NameMissing(text)
+            found = self._named(text)
             return found[0].document, found[0].objects
         roots = self._queries.of_document(prefix)
         documents = {root.document.digest: root for root in roots if root.document is not None}
@@ -279,6 +341,10 @@ class StoreHandle:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
+
+
+def _not_an_object(short: str, what: str) -> NotFound:
+    return NotFound(f"'{short}' is {what}", hint=f"'ctx show {short}' lists its objects", subject=short)
 
 
 def pasted(text: str) -> str:

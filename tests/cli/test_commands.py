@@ -163,6 +163,33 @@ class TestObjects:
         (shown,) = ctx("show", "--json", digest).rows
         assert (shown["size"], shown["named_by"][0]["name"]) == (21, "poem")
 
+    def test_show_of_a_root_lists_its_objects(self, ctx: Shell) -> None:
+        """By its name, its id, or its document's digest, as log prints them."""
+        summary = json.loads(ctx("fold", "in.json", "--json", "--name", "outage", "--for", "30d").err)
+        document = summary["document"]["digest"]
+        shown = ctx("show", "outage").lines
+        facts = dict(line.split("\t", 1) for line in shown if not line.startswith("object\t"))
+        assert (facts["kind"], facts["name"], facts["source"]) == ("document", "outage", "in.json")
+        assert (facts["document"], facts["size"]) == (document, str(len(DOCUMENT)))
+        assert facts["state"].startswith("kept until ")
+        listed = [line.split("\t")[1] for line in shown if line.startswith("object\t")]
+        assert sorted(listed) == [row["digest"] for row in ctx("ls", "--json").rows]
+        (root,) = ctx("show", "--json", "outage").rows
+        assert [each["digest"] for each in root["first_objects"]] == listed
+        assert (root["objects"], root["more_objects"], root["document"]) == (2, 0, document)
+        for reference in (document, document[7:23], root["id"], root["id"][:16]):
+            assert ctx("show", reference).lines == shown
+
+    def test_show_counts_the_objects_it_leaves_out(self, ctx: Shell) -> None:
+        names = [str(number) for number in range(25)]
+        for name in names:
+            (ctx.folder / name).write_text(name)
+        assert ctx("put", "--name", "many", *names).code == 0
+        shown = ctx("show", "many").lines
+        assert len([line for line in shown if line.startswith("object\t")]) == 20
+        assert shown[-1] == "more\t5"
+        assert ctx("show", "--json", "many").rows[0]["more_objects"] == 5
+
     def test_show_of_binary_is_hex(self, ctx: Shell) -> None:
         ctx("put", "--name", "shot", stdin=b"\x89PNG\r\n\x1a\n\0\0\0")
         assert b"bytes 89 50 4e 47" in ctx("show", "shot").out

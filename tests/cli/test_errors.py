@@ -164,6 +164,42 @@ class TestObjects:
         assert ctx("cat", digest).code == 12
         assert ctx("cat", "nothing-has-this-name").code == 12
 
+    def test_what_is_no_single_object_says_what_it_is(self, ctx: Shell) -> None:
+        summary = json.loads(ctx("fold", "in.json", "--json", "--name", "outage").err)
+        document = summary["document"]["digest"][7:23]
+        root = roots_id(ctx)
+        for reference, words, hint in (
+            ("outage", "name 'outage' names 2 objects", "'ctx show outage' lists them"),
+            (
+                document[:8],
+                f"'{document}' is a folded document, which is not stored itself",
+                f"'ctx show {document}' lists its objects",
+            ),
+            (
+                root,
+                f"'{root}' is a root, which is not an object itself",
+                f"'ctx show {root}' lists its objects",
+            ),
+        ):
+            done = ctx("cat", reference)
+            assert (done.code, done.out) == (12, b"")
+            assert done.err == f"error: {words}\nhint: {hint}\n"
+
+    @pytest.mark.parametrize("command", ["cat", "show"])
+    def test_digits_of_nothing(self, ctx: Shell, command: str) -> None:
+        done = ctx(command, "ffffff")
+        assert done.code == 12
+        assert done.err.startswith("error: no object's digest begins with 'ffffff'\nhint: ")
+        assert ctx(command, "ffffff", "--json").error["name"] == "ObjectMissing"
+        done = ctx(command, "ffff")
+        assert done.code == 12
+        assert "hint: a digest takes 6 digits or more; " in done.err
+        assert ctx(command, "ffff", "--json").error["name"] == "NameMissing"
+
+
+def roots_id(ctx: Shell) -> str:
+    return str(ctx("log", "--json").rows[0]["id"])[:16]
+
 
 class TestDescription:
     """failure.describe, the one place that words an exception."""

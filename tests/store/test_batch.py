@@ -210,17 +210,18 @@ class TestResolve:
             assert store.resolve(text) == digest
 
     def test_what_is_not_there(self, store: Store) -> None:
-        from castore.errors import DigestAmbiguous, NameMissing
+        from castore.errors import NameMissing, NotFound
 
         put(store, b"data")
         for text in ("0" * 64, "0" * 8):
-            with pytest.raises(ObjectMissing):
-                store.resolve(text)
+            for ask in (store.resolve, store.find):
+                with pytest.raises(ObjectMissing):
+                    ask(text)
         for text in ("nobody", "12345", "", "../../etc/passwd", "{", '{"$ctx":[]}', "[ctx x]"):
             with pytest.raises(NameMissing):
                 store.resolve(text)
         put(store, b"one", b"two", name="both")
-        with pytest.raises(DigestAmbiguous):
+        with pytest.raises(NotFound, match="name 'both' names 2 objects"):
             store.resolve("both")
 
     def test_a_beginning_that_two_share_lists_both(self, store: Store) -> None:
@@ -232,6 +233,38 @@ class TestResolve:
         with pytest.raises(DigestAmbiguous) as failure:
             store.resolve(digest.hex[:8])
         assert sorted(failure.value.fields["candidates"] or ()) == sorted([f"sha256:{twin}", str(digest)])  # type: ignore[arg-type]
+
+
+class TestFind:
+    def test_an_object_first_then_what_names_it(self, store: Store) -> None:
+        one = put(store, b"one", name="mine")
+        both = put(store, b"one", b"two", name="both")
+        assert store.find("mine") == store.find(one.objects[0].hex[:8]) == one.objects[0]
+        assert store.find("both") == store.find(both.id) == store.find(both.id[:16]) == (both,)
+
+    def test_a_document_is_its_roots_unless_it_was_put_too(self, store: Store) -> None:
+        document = Content(Digest.of(b"folded"), 6)
+        with store.batch() as batch:
+            objects = (batch.stage(b"a").digest,)
+            draft = RootDraft(RootKind.DOCUMENT, objects, document=document, name="doc")
+            root = batch.commit(draft)
+        later = store.tag("release", str(document.digest))
+        assert store.find("doc") == (root,)
+        assert store.resolve("doc") == objects[0]
+        assert store.find(document.digest.hex[:9]) == store.find(str(document.digest)) == (later, root)
+        put(store, b"folded")
+        assert store.find(document.digest.hex[:9]) == document.digest
+
+    def test_digits_that_begin_two_things_list_both(self, store: Store) -> None:
+        from castore.errors import DigestAmbiguous
+
+        root = put(store, b"a", b"b")
+        twin = Digest(root.id[:10] + "0" * 54)
+        with store.batch() as batch:
+            batch.commit(RootDraft(RootKind.DOCUMENT, root.objects, document=Content(twin, 1)))
+        with pytest.raises(DigestAmbiguous) as failure:
+            store.find(root.id[:10])
+        assert failure.value.fields["candidates"] == sorted([root.id, str(twin)])
 
 
 class TestTag:

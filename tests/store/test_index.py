@@ -67,6 +67,7 @@ class TestWithoutIndex:
                 asked.roots(limit=1),
                 [asked.roots_naming(digest) for digest in digests],
                 asked.named_roots("mine"),
+                asked.find(roots[0].id[:9]),
                 asked.stats(),
                 [asked.read(digest) for digest in digests],
             ]
