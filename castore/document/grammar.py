@@ -16,7 +16,17 @@ from castore.config import DEPTH_MAX
 from castore.document.place import invalid, utf8_error_offset
 from castore.errors import DocumentInvalid, LimitExceeded
 
-__all__ = ["ARRAY", "OBJECT", "STRING", "Node", "depth_exceeded", "scan_strictly", "value_end"]
+__all__ = [
+    "ARRAY",
+    "OBJECT",
+    "SPACE",
+    "STRING",
+    "STRING_END",
+    "Node",
+    "depth_exceeded",
+    "scan_strictly",
+    "value_end",
+]
 
 ARRAY, OBJECT, STRING = 0x5B, 0x7B, 0x22
 """A node's kind is the byte that opens it: `[`, `{` or `"`."""
@@ -63,8 +73,9 @@ class Node:
 
 
 @lru_cache(maxsize=16)
-def _runs(string_max: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
-    """Patterns that pass over many small scalars in one match: in an array, in an object, and one item."""
+def _runs(string_max: int) -> tuple[re.Pattern[bytes], ...]:
+    """Patterns that pass over many small scalars in one match: in an array, in an object, at the top; and
+    over one item."""
     # A string of two bytes or more is to be reported where the floor is below that: then none may be passed.
     plain = rb'"[^"\\%b]{0,%d}+"' % (_CONTROL, string_max) if string_max >= 0 else rb"(?!)"
     scalar = rb"(?>%b|%b|%b)" % (plain, _NUMBER, _LITERAL)
@@ -72,7 +83,8 @@ def _runs(string_max: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pat
     items = re.compile(rb"(?:%b%b%b,)*+" % (_WS, scalar, _WS))
     members = re.compile(rb"(?:%b%b%b:%b%b%b,)*+" % (_WS, key, _WS, _WS, scalar, _WS))
     item = re.compile(rb"%b%b," % (scalar, _WS))
-    return items, members, item
+    values = re.compile(rb"(?:%b[ \t\r\n]++)*+" % scalar)
+    return items, members, values, item
 
 
 def depth_exceeded(offset: int) -> LimitExceeded:
@@ -115,12 +127,14 @@ class _Scan:
         self.floor = floor
         self.nodes: list[Node] = []
         self.stack: list[Node] = []
-        self.items_run, self.members_run, self.one_item = _runs(max(-1, min(_SHORT_STRING_MAX, floor - 2)))
+        self.items_run, self.members_run, self.values_run, self.one_item = _runs(
+            max(-1, min(_SHORT_STRING_MAX, floor - 2))
+        )
 
     def run(self) -> list[Node]:
         data, end = self.data, len(self.data)
         at = SPACE.match(data, 0).end()  # type: ignore[union-attr]
-        while at < end:
+        while (at := self.values_run.match(data, at).end()) < end:  # type: ignore[union-attr]
             first = data[at]
             at = self.value(at)
             if first not in b"[{" and at < end and data[at] not in b" \t\r\n":

@@ -127,9 +127,20 @@ def _cut(pending: bytearray, scan: StructureScan, floor: int, origin: Origin) ->
     rest = bytearray(memoryview(pending)[scan.cut :])
     del pending[scan.cut :]
     nodes = scan.take(pending)
-    if not (is_whole and _is_valid(pending, containers)):
+    if not (is_whole and _is_mostly_large(pending, nodes) and _is_valid(pending, containers)):
         nodes = _strictly(pending, floor, origin)
     return Segment(pending, origin, nodes), rest
+
+
+def _is_mostly_large(data: bytearray, nodes: list[Node]) -> bool:
+    """Whether the fast reader has few values to list: it makes an object of each, be it two bytes long."""
+    small = len(data)
+    end = 0
+    for node in nodes:
+        if node.start >= end:
+            end = node.end
+            small -= node.end - node.start
+    return small <= 2 * _SEGMENT_BYTES
 
 
 def _is_valid(data: bytearray, containers: int) -> bool:
@@ -139,6 +150,8 @@ def _is_valid(data: bytearray, containers: int) -> bool:
     surrogates (which the grammar has), and it lets scalars stand side by side without white space.
     The first is checked here; the others are left to the strict scan.
     """
+    if not containers:
+        return False
     import msgspec
 
     try:

@@ -6,7 +6,7 @@ and ends at the last; the fast reader that it asks first only ever saves time.
 
 from __future__ import annotations
 
-from castore.document.grammar import ARRAY, Node, scan_strictly
+from castore.document.grammar import Node, scan_strictly
 from castore.document.place import invalid, utf8_error_offset
 
 __all__ = ["single_value"]
@@ -14,10 +14,13 @@ __all__ = ["single_value"]
 _STRICT_BYTES_MAX = 16 << 10
 
 
-def single_value(data: bytes) -> Node:
-    """The array, object or string that `data` is. Raises DocumentInvalid or LimitExceeded."""
+def single_value(data: bytes, *, counts: bool = False) -> Node:
+    """The array, object or string that `data` is. Raises DocumentInvalid or LimitExceeded.
+
+    counts: an array's items are counted too, which costs a second look.
+    """
     if len(data) > _STRICT_BYTES_MAX:
-        node = _fast(data)
+        node = _fast(data, counts=counts)
         if node is not None:
             return node
     # With this floor the scan reports a node only if it is the whole.
@@ -27,7 +30,7 @@ def single_value(data: bytes) -> Node:
     return nodes[0]
 
 
-def _fast(data: bytes) -> Node | None:
+def _fast(data: bytes, *, counts: bool) -> Node | None:
     """None where it is not one, or can't be told: a lone surrogate, say."""
     import msgspec
 
@@ -36,10 +39,14 @@ def _fast(data: bytes) -> Node | None:
     if utf8_error_offset(data) is not None:
         return None
     try:
-        if data[0] == ARRAY:
-            items = len(msgspec.json.decode(data, type=list[msgspec.Raw]))
-            return Node(0, len(data), ARRAY, items)
         msgspec.json.decode(data, type=msgspec.Raw)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return Node(0, len(data), data[0])
+    if not counts:
+        return Node(0, len(data), data[0])
+    from castore.document.structure import StructureScan
+
+    scan = StructureScan(len(data) - 1)
+    scan.feed(data)
+    nodes = scan.take(data)
+    return nodes[0] if nodes and not scan.is_irregular else None

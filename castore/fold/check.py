@@ -129,7 +129,7 @@ class _Check:
 def _false_words(descriptor: Descriptor, data: bytes) -> str | None:
     """What the reference tells its reader that is not so."""
     if descriptor.items is not None or descriptor.kind is Kind.ARRAY:
-        items = single_value(data).items if descriptor.kind is Kind.ARRAY else None
+        items = single_value(data, counts=True).items if descriptor.kind is Kind.ARRAY else None
         if descriptor.items is not None and descriptor.items != items:
             return f"the reference says {descriptor.items} items, the object has {items or 'none'}"
         return _false_preview(descriptor, data, (items or 0) - 2)
@@ -142,7 +142,9 @@ def _false_words(descriptor: Descriptor, data: bytes) -> str | None:
 
 
 def _false_preview(descriptor: Descriptor, data: bytes, left_out: int) -> str | None:
-    if descriptor.preview is None or left_out < 1 or descriptor.preview.encode() == data:
+    preview = descriptor.preview
+    # A preview may hold anything, lone surrogates too.
+    if preview is None or left_out < 1 or preview.encode("utf-8", "surrogatepass") == data:
         return None
-    count = count_in_preview(descriptor.preview, left_out)
+    count = count_in_preview(preview, left_out)
     return f"the preview leaves out {count}, the object {left_out}" if count is not None else None

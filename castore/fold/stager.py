@@ -73,6 +73,7 @@ class Stager:
         self._looked_at = 0
         self._waiting: list[Node] = []
         self._message_lists: dict[int, bool] = {}
+        self._ends: dict[int, int] = {}
 
     @property
     def maker(self) -> Maker:
@@ -106,6 +107,7 @@ class Stager:
         if self._crew is None or policy.fold or policy.keep:
             return
         new = scan.nodes[self._looked_at :]
+        self._ends.update((node.start, node.end) for node in new)
         self._looked_at = len(scan.nodes)
         limit = min(
             (node.start for node in scan.open_containers if self._may_fold(data, node)), default=len(data)
@@ -133,7 +135,7 @@ class Stager:
             job = self._give(data, [node for node, _ in some]) if way == _ALONE else None
             started.append(self._started(data, some, job))
         self._ahead = {}
-        self._waiting, self._looked_at, self._message_lists = [], 0, {}
+        self._waiting, self._looked_at, self._message_lists, self._ends = [], 0, {}, {}
         return started
 
     def _ways(self, data: bytes | bytearray, chosen: list[Chosen]) -> Iterator[tuple[int, list[Chosen]]]:
@@ -161,7 +163,7 @@ class Stager:
             return False
         # The first item may be long: it is read once, not at every look.
         if id(node) not in self._message_lists:
-            self._message_lists[id(node)] = begins_message_list(data, node)
+            self._message_lists[id(node)] = begins_message_list(data, node, self._ends)
         return not self._message_lists[id(node)]
 
     def _give(self, data: bytes | bytearray, nodes: list[Node]) -> _Job | None:
