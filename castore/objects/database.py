@@ -7,7 +7,7 @@ Anything else is ObjectMissing or ObjectDamaged: never other bytes, never a part
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, chain, islice
@@ -81,7 +81,7 @@ def encode_object(data: Bytes, level: int) -> EncodedObject:
 class ObjectDatabase:
     """Objects over one source. Safe from several threads."""
 
-    def __init__(self, source: ObjectSource, *, level: int) -> None:
+    def __init__(self, source: ObjectSource, *, level: Callable[[], int]) -> None:
         self.source = source
         self._level = level
         self._ahead = Ahead()
@@ -90,7 +90,7 @@ class ObjectDatabase:
         """`data` is encoded and checked. If the object is there already, that one is read and checked."""
         if len(data) >= FRAME_BYTES:
             return self.stage_chunks([data])
-        return self.stage_encoded(encode_object(data, self._level), hold=hold)
+        return self.stage_encoded(encode_object(data, self._level()), hold=hold)
 
     def stage_encoded(self, encoded: EncodedObject, *, hold: bool = True) -> Staged:
         """As `stage`, for what `encode_object` made."""
@@ -112,7 +112,7 @@ class ObjectDatabase:
                 yield frame
 
         def stored() -> Iterator[bytes]:
-            for piece in codec.encode_pieces(counted(), self._level, map_frames=map_frames):
+            for piece in codec.encode_pieces(counted(), self._level(), map_frames=map_frames):
                 file_digest.update(piece)
                 yield piece
 

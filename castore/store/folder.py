@@ -12,7 +12,7 @@ import stat
 
 from castore import durable
 from castore.config import CONFIG_TEMPLATE, Config, parse_config
-from castore.errors import CastoreError, StoreExists, StoreMissing, UnknownStoreFormat
+from castore.errors import CastoreError, InvalidConfig, StoreExists, StoreMissing, UnknownStoreFormat
 from castore.layout import FORMAT_VERSION, GITATTRIBUTES_TRACKED, GITIGNORE_PRIVATE, GITIGNORE_TRACKED, Layout
 from castore.objects.loose import Modes
 
@@ -51,12 +51,21 @@ def read_config(layout: Layout) -> Config:
     # Most stores have the file as it was written, all comments: then no parser is loaded.
     if data == CONFIG_TEMPLATE.encode():
         return Config()
-    from castore.errors import InvalidConfig
-
     try:
         return parse_config(data.decode())
     except UnicodeDecodeError as error:
-        raise InvalidConfig("config.toml is not UTF-8") from error
+        raise _invalid(layout, InvalidConfig("it is not UTF-8")) from error
+    except InvalidConfig as error:
+        raise _invalid(layout, error) from error.__cause__
+
+
+def _invalid(layout: Layout, error: InvalidConfig) -> InvalidConfig:
+    """`error`, saying which file it is about and that this is the one to edit."""
+    hint = f"correct '{layout.config}'; a key that is left out has its default"
+    if error.hint is not None:
+        hint = f"{error.hint}; {hint}"
+    fields = {**error.fields, "file": layout.config}
+    return InvalidConfig(f"'{layout.config}' is invalid: {error.message}", hint=hint, **fields)
 
 
 def shared_modes(layout: Layout) -> Modes:
@@ -74,7 +83,11 @@ def create_folder(layout: Layout, *, is_shared: bool, is_tracked: bool) -> None:
     if is_store(layout):
         raise StoreExists(f"a store is already in '{layout.folder}'", folder=layout.folder)
     if os.path.lexists(layout.folder) and not _is_empty_folder(layout.folder):
-        raise StoreExists(f"'{layout.folder}' exists and is not a store", folder=layout.folder)
+        raise StoreExists(
+            f"'{layout.folder}' exists and is not a store",
+            hint="nothing in it was changed; move it away, or name another folder",
+            folder=layout.folder,
+        )
     _make_parents(os.path.dirname(layout.folder))
     new = Layout(f"{layout.folder}.new-{os.urandom(6).hex()}")
     modes = Modes(is_shared=is_shared)

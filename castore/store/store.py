@@ -29,7 +29,7 @@ from castore.objects.database import ObjectStat
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.store import keeping
 from castore.store.batch import Batch
-from castore.store.folder import create_folder, is_store, read_config, read_format
+from castore.store.folder import create_folder, is_store, read_format
 from castore.store.keeping import Forgotten, RootChoice
 from castore.store.queries import RootQueries, answer
 from castore.store.transaction import Clock, Transactions
@@ -57,18 +57,22 @@ class StoreStats:
 class Store:
     """One open store. Objects may be read and staged from several threads; the rest from one."""
 
-    def __init__(self, layout: Layout, config: Config, clock: Clock) -> None:
+    def __init__(self, layout: Layout, clock: Clock) -> None:
         self.folder = layout.folder
-        self.config = config
-        self.parts = Transactions(layout, config, clock)
+        self.parts = Transactions(layout, clock)
         self._queries = RootQueries(self.parts)
+
+    @property
+    def config(self) -> Config:
+        """The settings. Raises InvalidConfig."""
+        return self.parts.config
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, clock: Clock = time.time) -> Store:
-        """The store in `folder`. Raises StoreMissing, UnknownStoreFormat, InvalidConfig."""
+        """The store in `folder`. Raises StoreMissing, UnknownStoreFormat."""
         layout = Layout(os.path.abspath(folder))
         read_format(layout)
-        return cls(layout, read_config(layout), clock)
+        return cls(layout, clock)
 
     @classmethod
     def init(

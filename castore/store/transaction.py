@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from castore import durable
@@ -23,7 +24,7 @@ from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
 from castore.roots.files import RootFiles
 from castore.roots.model import Root
-from castore.store.folder import shared_modes
+from castore.store.folder import read_config, shared_modes
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -38,17 +39,21 @@ Clock = Callable[[], float]
 class Transactions:
     """The parts of one store folder, and its write transaction."""
 
-    def __init__(self, layout: Layout, config: Config, clock: Clock) -> None:
+    def __init__(self, layout: Layout, clock: Clock) -> None:
         self.layout = layout
-        self.config = config
         self.clock = clock
         self.modes = shared_modes(layout)
         self.source = LooseSource(layout, self.modes)
-        self.database = ObjectDatabase(self.source, level=config.compression_level)
+        self.database = ObjectDatabase(self.source, level=lambda: self.config.compression_level)
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
         """This process made the folder, and has synced it."""
         self._index: IndexFile | None = None
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings, read when a writer first needs them: reading an object back must not (L9)."""
+        return read_config(self.layout)
 
     @property
     def index(self) -> IndexFile:

@@ -15,6 +15,7 @@ from castore.digest import Digest
 from castore.errors import (
     CastoreError,
     DocumentInvalid,
+    InvalidConfig,
     InvalidOption,
     ObjectDamaged,
     ObjectMissing,
@@ -250,3 +251,12 @@ class TestTheObjectsAreEnough:
             (bare / "objects" / file.parent.name).mkdir(exist_ok=True)
             (bare / "objects" / file.parent.name / file.name).write_bytes(file.read_bytes())
         assert unfold_bytes(open_store(bare), folded) == DOCUMENT
+
+    def test_with_settings_of_another_version(self, store: Store) -> None:
+        folded = fold_bytes(store, DOCUMENT)
+        for settings in ("[store]\nfuture = 1\n", "not toml at all ["):
+            (Path(store.folder) / "config.toml").write_text(settings)
+            opened = open_store(store.folder)
+            assert unfold_bytes(opened, folded) == DOCUMENT
+            with pytest.raises(InvalidConfig):
+                fold_bytes(opened, DOCUMENT)

@@ -33,7 +33,7 @@ def noise(size: int) -> bytes:
 
 def stored(data: bytes) -> tuple[MemorySource, ObjectDatabase, Digest]:
     source = MemorySource()
-    database = ObjectDatabase(source, level=3)
+    database = ObjectDatabase(source, level=lambda: 3)
     staged = database.stage(data)
     source.publish([(staged.digest, staged.frames)])
     return source, database, staged.digest
@@ -84,7 +84,7 @@ class TestRoundTrip:
     @given(st.lists(st.binary(max_size=300_000), max_size=12))
     @settings(max_examples=20, deadline=None)
     def test_the_file_does_not_depend_on_how_the_bytes_came(self, pieces: list[bytes]) -> None:
-        database = ObjectDatabase(MemorySource(), level=3)
+        database = ObjectDatabase(MemorySource(), level=lambda: 3)
         whole = database.stage(b"".join(pieces))
         streamed = database.stage_chunks(pieces)
         assert (whole.digest, whole.file_sha256) == (streamed.digest, streamed.file_sha256)
@@ -199,4 +199,4 @@ class TestProofOfTheFrames:
 
         monkeypatch.setattr(zstandard, "ZstdCompressor", Liar)
         with pytest.raises(CastoreError, match="does not decode"):
-            ObjectDatabase(MemorySource(), level=17).stage(os.urandom(50))
+            ObjectDatabase(MemorySource(), level=lambda: 17).stage(os.urandom(50))

@@ -357,7 +357,7 @@ class TestCreation:
 
         Path(store.parts.layout.config).write_text("[store]\ncompresion-level = 4\n")
         with pytest.raises(InvalidConfig, match="compresion-level"):
-            Store.open(store.folder)
+            _ = Store.open(store.folder).config
         Path(store.parts.layout.config).write_text("[store]\ncompression-level = 19\n")
         with Store.open(store.folder).batch() as batch:
             batch.commit(RootDraft(RootKind.PUT, (batch.stage(b"x" * 999).digest,)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -47,6 +49,10 @@ def new(
     return merged(replace(DRAFT, keep_seconds=keep_seconds), "default", old, now=now, sequence=sequence)
 
 
+def canonical(members: dict[str, object]) -> bytes:
+    return json.dumps(members, sort_keys=True, separators=(",", ":")).encode()
+
+
 class TestFile:
     @given(ROOTS)
     def test_what_is_written_is_read(self, root: Root) -> None:
@@ -64,6 +70,23 @@ class TestFile:
     def test_other_bytes_are_refused(self, data: bytes) -> None:
         with pytest.raises(RootDamaged):
             decode_root(data, "file")
+
+    def test_the_reason_is_in_our_words(self) -> None:
+        good = json.loads(encode_root(new()))
+        del good["check"]
+        for change, reason in (
+            (None, "it is not JSON"),
+            ({"created": None}, "a member is absent, or not what it must be"),
+            ({"kind": "other"}, "its kind is none of the kinds"),
+        ):
+            data = b"Expecting"
+            if change is not None:
+                members = good | change
+                check = sha256(canonical(members)).hexdigest()
+                data = canonical(members | {"check": check}) + b"\n"
+            with pytest.raises(RootDamaged, match=f"damaged: {reason}$") as caught:
+                decode_root(data, "file")
+            assert caught.value.__cause__ is None
 
     def test_deep_nesting_is_refused(self) -> None:
         with pytest.raises(RootDamaged):
