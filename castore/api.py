@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from castore.digest import Bytes, Digest
-from castore.fold.check import verify_files
+from castore.fold.check import verify_documents, verify_files
 from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport, unfold_stream
@@ -43,6 +43,7 @@ __all__ = [
     "unfold_bytes",
     "unfold_stream",
     "unfold_value",
+    "verify_documents",
     "verify_files",
     "verify_store",
 ]

@@ -237,7 +237,7 @@ def parse_config(text: str) -> Config:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidConfig(f"config.toml is not TOML: {error}") from error
+        raise InvalidConfig(f"it is not TOML: {error}") from error
     values: dict[str, Any] = {}
     fold_values: dict[str, Any] = {}
     for table, keys, into in (("store", _STORE_KEYS, values), ("fold", _FOLD_KEYS, fold_values)):

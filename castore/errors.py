@@ -177,7 +177,7 @@ class RootDamaged(Damaged):
 
 
 class IndexDamaged(Damaged):
-    default_hint = "the index is derived: move index.sqlite* away, and the next write rebuilds it"
+    default_hint = "the index is derived: run this again, and it is built anew"
 
 
 class ScopeDenied(CastoreError):

@@ -23,6 +23,7 @@ __all__ = [
     "open_target",
     "placed_in",
     "readable",
+    "rereadable",
     "source_name",
     "standard_input",
     "unreadable",
@@ -95,15 +96,35 @@ def source_name(file: str | None) -> str | None:
 
 
 def readable(files: Iterable[str], *, as_json: bool) -> list[str]:
-    """Those of `files` that can be opened; each of the others is reported on stderr."""
+    """Those of `files` that can be opened, `-` being one; each of the others is reported on stderr."""
     found = []
     for file in files:
+        if file == STANDARD:
+            found.append(file)
+            continue
         try:
             open(file, "rb").close()
             found.append(file)
         except (OSError, ValueError) as error:
             report(unreadable(file, error), as_json=as_json)
     return found
+
+
+def rereadable(files: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Each of `files`, open, with its name, to be read more than once: what stdin holds is copied to an
+    unnamed temporary file."""
+    for file in files:
+        if file != STANDARD:
+            with open(file, "rb") as source:
+                yield file, source
+            continue
+        import shutil
+        import tempfile
+
+        with tempfile.TemporaryFile() as spool:
+            shutil.copyfileobj(standard_input(is_asked_for=True), spool, 1 << 20)
+            spool.seek(0)
+            yield "stdin", spool
 
 
 def unreadable(file: str, error: OSError | ValueError) -> CastoreError:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
-from castore.cli.files import is_private, open_source, open_target, placed_in, readable, source_name
+from castore.cli.files import (
+    is_private,
+    open_source,
+    open_target,
+    placed_in,
+    readable,
+    rereadable,
+    source_name,
+)
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
 from castore.cli.parameters import (
@@ -68,7 +76,8 @@ def fold(
         typer.Option(
             "--keep",
             metavar="PATTERN",
-            help="Leave what matches, as in '$.messages[*].content'; may be given again.",
+            help="Leave what matches, and all around it; what is inside may still fold: '$.rows' leaves "
+            "an array, '$.rows..*' all in it too; may be given again.",
         ),
     ] = None,
     objects: Annotated[bool, typer.Option("--objects", help="Fold large JSON objects too.")] = False,
@@ -127,6 +136,8 @@ def fold(
             keep_seconds=keep_seconds,
             is_private=is_private(out),
         )
+    if name is not None and report.root is None:
+        output.note(f"nothing folded, so no root has the name '{name}'")
     if stats or as_json or output.is_attended():
         _sum_up(report, "folded")
 
@@ -155,13 +166,18 @@ def unfold(
         open_target(out, sync=False) as target,
         placed_in(file),
     ):
-        api.unfold_stream(source, target, handle, only=tuple(only or ()), is_private=is_private(out))
+        report = api.unfold_stream(source, target, handle, only=tuple(only or ()), is_private=is_private(out))
+    if only and not report.expanded:
+        output.note("no reference matched --only, so nothing was expanded")
 
 
 def verify(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="Check the references in these files; none: the whole store."),
+        typer.Argument(
+            metavar="FILE",
+            help="Check the references in these files ('-' is stdin); none: the whole store.",
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Check presence and sizes only, not every byte.")
@@ -190,7 +206,7 @@ def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Fi
     from castore import api
 
     if files:
-        return api.verify_files(files, handle, quick=quick)
+        return api.verify_documents(rereadable(files), handle, quick=quick)
     return api.verify_store(handle.get(), quick=quick)
 
 

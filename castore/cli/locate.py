@@ -54,10 +54,18 @@ class _Handle(StoreHandle):
     """What the store has to say is said when the command has ended."""
 
     _opened: Store | None = None
+    _is_making_said = False
 
     def get(self) -> Store:
         self._opened = super().get()
         return self._opened
+
+    def get_or_create(self) -> Store:
+        store = super().get_or_create()
+        if store.parts.is_made_here and not self._is_making_said:
+            self._is_making_said = True
+            note(f"made the store '{store.folder}'")
+        return store
 
     def conclude(self) -> None:
         if self._opened is not None:

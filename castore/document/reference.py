@@ -219,4 +219,8 @@ def _count(values: dict[str, Any], name: str) -> int | None:
 
 
 def _malformed(message: str, offset: int) -> DocumentInvalid:
-    return DocumentInvalid(f"not a well-formed reference: {message}", offset=offset)
+    return DocumentInvalid(
+        f"not a well-formed reference: {message}",
+        offset=offset,
+        hint="undo the edit of the reference; what fold did not write can't be unfolded",
+    )

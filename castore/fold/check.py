@@ -7,7 +7,7 @@ JSON-like file of a repository. Each object is read once a run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from castore.descriptor import Descriptor, Kind
@@ -25,7 +25,7 @@ from castore.objects.finding import Finding, FindingName
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["may_hold_references", "verify_document", "verify_files"]
+__all__ = ["may_hold_references", "verify_documents", "verify_files"]
 
 _NO_NODES = 1 << 62
 _READ_BYTES = 1 << 20
@@ -38,19 +38,24 @@ def verify_files(paths: Sequence[str], handle: StoreHandle, *, quick: bool = Fal
 
     Raises OSError for a file that can't be read, StoreMissing if a file has references and no store is here.
     """
+    yield from verify_documents(_opened(paths), handle, quick=quick)
+
+
+def verify_documents(
+    documents: Iterable[tuple[str, BinaryIO]], handle: StoreHandle, *, quick: bool = False
+) -> Iterator[Finding]:
+    """As `verify_files`, of files that are open and at their beginning, each with its name in findings."""
     check = _Check(handle, quick=quick)
+    for name, source in documents:
+        if may_hold_references(source):
+            source.seek(0)
+            yield from check.document(source, name)
+
+
+def _opened(paths: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
     for path in paths:
         with open(path, "rb") as source:
-            if may_hold_references(source):
-                source.seek(0)
-                yield from check.document(source, path)
-
-
-def verify_document(
-    source: BinaryIO, name: str, handle: StoreHandle, *, quick: bool = False
-) -> Iterator[Finding]:
-    """What is wrong with the references of one document, as `verify_files` says it."""
-    yield from _Check(handle, quick=quick).document(source, name)
+            yield path, source
 
 
 def may_hold_references(source: BinaryIO) -> bool:

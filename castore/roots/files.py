@@ -159,6 +159,10 @@ def decode_root(data: bytes, path: str) -> Root:
 
     try:
         members = json.loads(data)
+    except (ValueError, RecursionError):
+        # The parser's own words are about its text, and nobody edits a root file.
+        raise RootDamaged(path, "it is not JSON") from None
+    try:
         if not isinstance(members, dict):
             raise ValueError("it is not an object")
         check = members.pop("check", None)
@@ -167,8 +171,10 @@ def decode_root(data: bytes, path: str) -> Root:
         root = _root_of(members)
         if encode_root(root) != data:
             raise ValueError("it is not in canonical form")
-    except (ValueError, KeyError, TypeError, RecursionError, InvalidOption) as error:
-        raise RootDamaged(path, str(error) or type(error).__name__) from error
+    except (ValueError, InvalidOption) as error:
+        raise RootDamaged(path, str(error)) from None
+    except (KeyError, TypeError, RecursionError):
+        raise RootDamaged(path, "a member is absent, or not what it must be") from None
     return root
 
 
@@ -177,7 +183,7 @@ def _root_of(members: dict[str, Any]) -> Root:
     return Root(
         id=_text(members["id"]),
         scope=_text(members["scope"]),
-        kind=RootKind(members["kind"]),
+        kind=_kind(members["kind"]),
         name=_text_or_none(members.get("name")),
         source_name=_text_or_none(members.get("source_name")),
         source=_content_of(members.get("source")),
@@ -206,6 +212,13 @@ def _content_of(value: Any) -> Content | None:
     if value is None:
         return None
     return Content(Digest.parse(_text(value["digest"])), _integer(value["size"]))
+
+
+def _kind(value: Any) -> RootKind:
+    try:
+        return RootKind(value)
+    except ValueError:
+        raise ValueError("its kind is none of the kinds") from None
 
 
 def _text(value: Any) -> str:

@@ -95,6 +95,31 @@ class TestFold:
         assert json.loads(part.out)["log"] == json.loads(DOCUMENT)["log"]
         assert "$ctx" in json.loads(part.out)["rows"]
         assert ctx("unfold", stdin=part.out).out == DOCUMENT
+        assert part.err == ""
+
+    def test_only_of_nothing_says_so(self, ctx: Shell) -> None:
+        folded = ctx("fold", "in.json").out
+        for only in ("$.nothing", "abcdef"):
+            done = ctx("unfold", "--only", only, stdin=folded)
+            assert (done.code, done.out) == (0, folded)
+            assert done.err == "note: no reference matched --only, so nothing was expanded\n"
+
+    def test_a_name_for_nothing_says_so(self, ctx: Shell) -> None:
+        done = ctx("fold", "--name", "a1", stdin=b"[1, 2]")
+        assert (done.code, done.out) == (0, b"[1, 2]")
+        assert done.err == "note: nothing folded, so no root has the name 'a1'\n"
+
+    def test_keep_leaves_what_matches_and_what_is_inside_may_fold(self, ctx: Shell) -> None:
+        """The two examples of `--help`."""
+        document = json.dumps({"rows": [{"note": "x" * 3000}] * 9})
+
+        def folded(pattern: str) -> list[str]:
+            done = ctx("fold", "--dry-run", "--json", "--keep", pattern, stdin=document.encode())
+            return [row["path"] for row in done.rows]
+
+        assert folded("$.nothing") == ["$.rows"]
+        assert folded("$.rows") == [f"$.rows[{index}].note" for index in range(9)]
+        assert folded("$.rows..*") == []
 
 
 class TestVerify:
@@ -115,6 +140,17 @@ class TestVerify:
         (found,) = ctx("verify", "--json", "out.json").rows
         assert (found["name"], found["digest"]) == ("missing", digest)
         assert ctx("verify").code == 3
+
+    def test_stdin_is_checked_too(self, ctx: Shell) -> None:
+        folded = ctx("fold", "in.json").out
+        (ctx.folder / "out.json").write_bytes(folded)
+        done = ctx("verify", "-", stdin=folded)
+        assert (done.code, done.out, done.err) == (0, b"", "")
+        digest = json.loads(folded)["log"]["$ctx"]["digest"]
+        (ctx.folder / ".ctxstore/objects" / digest[7:9] / digest[7:]).unlink()
+        done = ctx("verify", "out.json", "-", stdin=folded)
+        assert done.code == 3
+        assert [line.split()[2].partition(":")[0] for line in done.lines] == ["out.json", "stdin"]
 
     def test_a_file_without_references_passes_unparsed(self, shell: Shell) -> None:
         (shell.folder / "tsconfig.json").write_text("{ // comments\n}")
@@ -281,7 +317,9 @@ class TestStore:
         (ctx.folder / ".ctxstore/config.toml").write_text("[fold]\nbites-over = 3\n")
         done = ctx("fold", "in.json")
         assert (done.code, done.out) == (2, b"")
-        assert "unknown config key 'fold.bites-over'" in done.err
+        path = ctx.folder / ".ctxstore/config.toml"
+        assert done.err.startswith(f"error: '{path}' is invalid: unknown config key 'fold.bites-over'\n")
+        assert f"hint: correct '{path}'" in done.err
 
     def test_an_unknown_format_is_refused(self, ctx: Shell) -> None:
         Path(ctx.folder / ".ctxstore/format").write_text("castore 99\n")

@@ -13,6 +13,10 @@ from tests.cli.conftest import DOCUMENT, Shell
 NOTE = "note: using the user store; 'ctx init' makes one here"
 
 
+def made(folder: Path) -> str:
+    return f"note: made the store '{folder}'\n"
+
+
 @pytest.fixture
 def stored(shell: Shell) -> Shell:
     (shell.folder / "in.json").write_bytes(DOCUMENT)
@@ -28,9 +32,11 @@ class TestOrder:
         option, variable = tmp_path / "option", tmp_path / "variable"
         nearest = stored.folder / ".ctxstore"
         assert stored("init").code == 0
-        assert stored("fold", "in.json", "--store", option, CTX_STORE=str(variable)).err == ""
+        assert stored("fold", "in.json", "--store", option, CTX_STORE=str(variable)).err == made(option)
+        assert stored("fold", "in.json", "--store", option).err == ""
         assert digests(option)
         assert not variable.exists()
+        assert stored("put", "in.json", CTX_STORE=str(variable)).err == made(variable)
         assert stored("fold", "in.json", CTX_STORE=str(variable)).err == ""
         assert digests(variable)
         assert not digests(nearest)
@@ -49,13 +55,17 @@ class TestOrder:
 
     def test_a_file_called_ctxstore_is_no_store(self, stored: Shell) -> None:
         (stored.folder / ".ctxstore").write_text("")
-        assert stored("fold", "in.json").err.strip() == NOTE
+        assert stored("fold", "in.json").err.startswith(NOTE + "\n")
 
 
 class TestUserStore:
     def test_fold_works_with_no_set_up_and_says_where(self, stored: Shell) -> None:
         folded = stored("fold", "in.json")
-        assert (folded.code, folded.err.strip()) == (0, NOTE)
+        assert folded.code == 0
+        first, second = folded.err.splitlines()
+        assert first == NOTE
+        assert second.startswith("note: made the store '")
+        assert second.endswith("castore/.ctxstore'")
         back = stored("unfold", stdin=folded.out)
         assert (back.code, back.out, back.err.strip()) == (0, DOCUMENT, NOTE)
 
@@ -86,7 +96,7 @@ class TestReadsMakeNothing:
         named = {"CTX_STORE": str(tmp_path / "named")} if is_named else {}
         done = shell(*arguments, **named)
         assert (done.code, done.out) == (10, b"")
-        assert "\nhint: " in done.err
+        assert "\nhint: 'ctx init' makes one; --store and CTX_STORE name the .ctxstore folder" in done.err
         assert not (tmp_path / "named").exists()
         assert not list((tmp_path / "home").iterdir())
 
@@ -129,6 +139,13 @@ class TestInit:
         done = shell("init")
         assert done.code == 10
         assert "error: " in done.err
+
+    def test_a_folder_that_is_no_store_is_not_said_to_be_ready(self, shell: Shell) -> None:
+        (shell.folder / ".ctxstore").mkdir()
+        (shell.folder / ".ctxstore/x").write_text("")
+        done = shell("init")
+        assert done.code == 10
+        assert "is not a store\nhint: nothing in it was changed; move it away" in done.err
 
     def test_tracked_leaves_objects_to_git(self, shell: Shell) -> None:
         assert shell("init", "--tracked").code == 0

@@ -84,6 +84,7 @@ class TestInput:
         done = ctx("fold", "bad.json", "-o", "out.json")
         assert (done.code, done.out) == (18, b"")
         assert "at bad.json: byte 15, line 2, column 7" in done.err
+        assert "'ctx put' stores any file" in done.err
         assert not (ctx.folder / "out.json").exists()
 
     def test_a_name_that_is_not_text_is_printed(self, ctx: Shell) -> None:
@@ -95,6 +96,13 @@ class TestInput:
         put = ctx("put", "--json", name)
         assert put.code == 0
         assert put.rows[0]["path"] == name
+
+    def test_that_is_no_reference_is_not_told_what_fold_takes(self, ctx: Shell) -> None:
+        done = ctx("unfold", stdin=b'{"$ctx": 1}')
+        assert done.code == 18
+        assert done.err.startswith("error: not a well-formed reference: ")
+        assert "\nhint: undo the edit" in done.err
+        assert "RFC" not in done.err
 
     def test_folded_document_cut_off(self, ctx: Shell) -> None:
         folded = ctx("fold", "in.json").out
