@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,13 @@ def cases() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real files are not here: no folder {folder.name} beside the repository")
     return folder
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes started here can be interrupted, also if the suite runs in the background: a shell has SIGINT
+    ignored there, and processes inherit that. (`preexec_fn` would do it for one process, but Python 3.12
+    warns of it where there are threads.)"""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

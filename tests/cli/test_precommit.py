@@ -114,6 +114,15 @@ class TestHooks:
         assert done.returncode == 0, done.stdout
         assert done.stdout.count("Passed") == 2
 
+    def test_do_not_look_for_references_in_the_store(self, repository: Repository) -> None:
+        """Root files are JSON, and what is in them is nobody's reference."""
+        stray = repository.folder / ".ctxstore/roots/x.json"
+        stray.write_text('{"$ctx": "not a reference"}')
+        repository.commit()
+        done = repository.precommit()
+        assert "malformed" not in done.stdout
+        assert "stray" in done.stdout
+
     def test_fail_when_an_object_is_missing(self, repository: Repository) -> None:
         an_object(repository.folder).unlink()
         repository.commit()

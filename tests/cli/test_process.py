@@ -120,6 +120,7 @@ class TestClosedPipe:
         assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.usefixtures("interruptible")
 class TestInterrupt:
     @pytest.mark.parametrize("arguments", [["fold"], ["put"], ["unfold"]], ids=" ".join)
     def test_is_130_and_leaves_nothing(self, ctx: Shell, arguments: list[str]) -> None:

@@ -100,6 +100,7 @@ class TestFold:
         monkeypatch.setattr(crew_module, "_answer", dying)
         assert fold(tmp_path / "dying", self.DOCUMENT, 3) == alone
 
+    @pytest.mark.usefixtures("interruptible")
     @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
     def test_leaves_no_process_behind_when_it_is_killed(self, tmp_path: Path, how: int) -> None:
         source = tmp_path / "in.json"
