@@ -24,13 +24,59 @@ if TYPE_CHECKING:
         unfold_bytes,
         unfold_value,
     )
-    from castore.errors import CastoreError
+    from castore.errors import (
+        CastoreError,
+        Conflict,
+        Damaged,
+        DigestAmbiguous,
+        DocumentInvalid,
+        IndexDamaged,
+        InvalidConfig,
+        InvalidOption,
+        LimitExceeded,
+        NameMissing,
+        NameTaken,
+        NotFound,
+        ObjectDamaged,
+        ObjectMissing,
+        RootDamaged,
+        ScopeDenied,
+        StoreExists,
+        StoreLocked,
+        StoreMissing,
+        StoreUnavailable,
+        UnfoldMismatch,
+        UnknownStoreFormat,
+        ValueNotFoldable,
+    )
 
 __all__ = [
     "CastoreError",
+    "Conflict",
+    "Damaged",
     "Digest",
+    "DigestAmbiguous",
+    "DocumentInvalid",
     "FoldPolicy",
+    "IndexDamaged",
+    "InvalidConfig",
+    "InvalidOption",
+    "LimitExceeded",
+    "NameMissing",
+    "NameTaken",
+    "NotFound",
+    "ObjectDamaged",
+    "ObjectMissing",
+    "RootDamaged",
+    "ScopeDenied",
     "Store",
+    "StoreExists",
+    "StoreLocked",
+    "StoreMissing",
+    "StoreUnavailable",
+    "UnfoldMismatch",
+    "UnknownStoreFormat",
+    "ValueNotFoldable",
     "fold_bytes",
     "fold_value",
     "get",
@@ -44,11 +90,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "CastoreError":
-        from castore.errors import CastoreError
-
-        return CastoreError
     if name in __all__:
+        from castore import errors
+
+        if name in errors.__all__:
+            return getattr(errors, name)
         from castore import api
 
         return getattr(api, name)

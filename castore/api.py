@@ -59,7 +59,10 @@ def open_store(folder: str | os.PathLike[str], *, create: bool = False) -> Store
 
 
 def init_store(folder: str | os.PathLike[str], *, shared: bool = False, tracked: bool = False) -> Store:
-    """A new store in `folder`. Raises StoreExists."""
+    """A new, empty store; `folder` itself becomes it, so it is best called `.ctxstore`. Raises StoreExists.
+
+    shared: the folder's group may read and write. tracked: git tracks its objects and roots.
+    """
     return Store.init(folder, shared=shared, tracked=tracked)
 
 
@@ -75,8 +78,13 @@ def fold_bytes(
 ) -> bytes:
     """The folded document. What it names is durable, and kept for ever unless `keep_seconds` says less.
 
-    document: a sequence of JSON values (a JSON file, JSON Lines, …). Raises DocumentInvalid,
-    LimitExceeded, NameTaken.
+    document: a sequence of JSON values (a JSON file, JSON Lines, …). If nothing folds, it comes back (but
+    for escapes), and there is no root.
+    name: the root's, unique in its scope, a letter and up to 99 of `A-Z a-z 0-9 . _ -`; it keeps the
+    objects until the root is forgotten by it. scope: who the root belongs to, words joined by `/`; None:
+    the store's own. source_name: what the document is called, for people and for forgetting by it; it is
+    never opened. keep_seconds: from now. Folding the same bytes with the same three finds the same root.
+    Raises DocumentInvalid, LimitExceeded, NameTaken, InvalidOption.
     """
     target = io.BytesIO()
     fold_stream(
@@ -94,14 +102,19 @@ def fold_bytes(
 
 
 def unfold_bytes(store: Store, document: Bytes, *, only: tuple[str, ...] = ()) -> bytes:
-    """The bytes that were folded. Raises ObjectMissing, ObjectDamaged, UnfoldMismatch, DocumentInvalid."""
+    """The bytes that were folded.
+
+    only: digests (6 or more of their digits) and path patterns (`$.rows`, `$..log`): just the references
+    that one of them fits are expanded, and the result is again a folded document; none: all of them.
+    Raises ObjectMissing, ObjectDamaged, UnfoldMismatch, DocumentInvalid.
+    """
     target = io.BytesIO()
     unfold_stream(io.BytesIO(document), target, StoreHandle.of(store), only=only, is_private=True)
     return target.getvalue()
 
 
 def fold_value(store: Store, value: Any, policy: FoldPolicy | None = None, **options: Any) -> Any:
-    """`value` with its long arrays and strings as references (`{"$ctx": {…}}`).
+    """`value` with its long arrays and strings as references (`{"$ctx": {…}}`). options: as of fold_bytes.
 
     value: None, bool, int, finite float, str, list and dict with string keys, exactly those types; else
     ValueNotFoldable names the path. `unfold_value(store, fold_value(store, value)) == value`.
@@ -114,8 +127,18 @@ def unfold_value(store: Store, value: Any) -> Any:
     return from_json(unfold_bytes(store, to_json(value)))
 
 
-def put(store: Store, data: Bytes, *, scope: str | None = None, keep_seconds: int | None = None) -> Digest:
-    """`data` is an object of the store, durable, and a root of its own keeps it."""
+def put(
+    store: Store,
+    data: Bytes,
+    *,
+    name: str | None = None,
+    scope: str | None = None,
+    keep_seconds: int | None = None,
+) -> Digest:
+    """`data` is an object of the store, durable, and a root of its own keeps it.
+
+    name, scope, keep_seconds: the root's, as of fold_bytes. Raises NameTaken, InvalidOption.
+    """
     with store.batch() as batch:
         staged = batch.stage(data)
         batch.commit(
@@ -123,6 +146,7 @@ def put(store: Store, data: Bytes, *, scope: str | None = None, keep_seconds: in
                 RootKind.PUT,
                 (staged.digest,),
                 scope=scope,
+                name=name,
                 keep_seconds=keep_seconds,
                 source=Content(staged.digest, staged.size),
             )

@@ -12,7 +12,7 @@ from castore.cli.files import unreadable
 from castore.cli.locate import FOLDER_NAME, find_store
 from castore.cli.output import Count, Record, Size
 from castore.cli.parameters import Json, StoreFolder
-from castore.config import change_setting, config_values, parse_config
+from castore.config import change_setting, config_values
 from castore.errors import InvalidConfig
 
 __all__ = ["config", "init", "stats"]
@@ -77,7 +77,9 @@ def config(
     store: StoreFolder = None,
 ) -> None:
     """Every setting with its origin is listed; with VALUE, config.toml says so, durably, and is valid."""
-    path = os.path.join(find_store(store).get().folder, "config.toml")
+    opened = find_store(store).get()
+    settings = config_values(opened.config)  # Invalid ones are an error that names the file.
+    path = os.path.join(opened.folder, "config.toml")
     text = _read(path)
     if key is not None and value is not None:
         from castore.durable import replacing
@@ -85,7 +87,7 @@ def config(
         with replacing(path) as target:
             target.write(change_setting(text, key, value).encode())
         return
-    settings, written = config_values(parse_config(text)), _written_keys(text)
+    written = _written_keys(text)
     if key is not None and key not in settings:
         raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
     shown = [
@@ -109,8 +111,6 @@ def _read(path: str) -> str:
             return file.read()
     except FileNotFoundError:
         return ""
-    except UnicodeDecodeError as error:
-        raise InvalidConfig(f"config.toml is not UTF-8: {error.reason}") from error
     except OSError as error:
         raise unreadable(path, error) from error
 

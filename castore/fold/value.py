@@ -58,6 +58,6 @@ def _check(value: Any) -> None:
 
 def _refused(why: str, steps: tuple[Step, ...]) -> ValueNotFoldable:
     path = write_path(steps)
-    error = ValueNotFoldable(f"this value can't be folded: {why}", path=path)
+    error = ValueNotFoldable(f"this value can't be folded: {why} at {path}", path=path)
     error.at(path)
     return error

@@ -320,6 +320,10 @@ class TestStore:
         path = ctx.folder / ".ctxstore/config.toml"
         assert done.err.startswith(f"error: '{path}' is invalid: unknown config key 'fold.bites-over'\n")
         assert f"hint: correct '{path}'" in done.err
+        for arguments in (["config"], ["config", "fold.bytes-over"], ["config", "fold.bytes-over", "9"]):
+            assert ctx(*arguments).err == done.err
+        path.write_bytes(b"\xff")
+        assert ctx("config").err.startswith(f"error: '{path}' is invalid: it is not UTF-8\n")
 
     def test_an_unknown_format_is_refused(self, ctx: Shell) -> None:
         Path(ctx.folder / ".ctxstore/format").write_text("castore 99\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from castore import FoldPolicy, Store, fold_value, unfold_value
-from castore.errors import LimitExceeded, ValueNotFoldable
+from castore import FoldPolicy, Store, fold_value, put, unfold_value
+from castore.errors import LimitExceeded, NameTaken, ValueNotFoldable
 from castore.fold.value import from_json, to_json
 
 VALUES = st.recursive(
@@ -56,6 +56,16 @@ class TestValues:
         )
 
 
+class TestPut:
+    def test_a_name_is_its_roots(self, store: Store) -> None:
+        digest = put(store, b"a poem", name="poem", keep_seconds=60)
+        (root,) = store.named_roots("poem")
+        assert root.objects == (digest,)
+        assert put(store, b"a poem", name="poem") == digest
+        with pytest.raises(NameTaken):
+            put(store, b"another", name="poem")
+
+
 class Colour(enum.IntEnum):
     RED = 1
 
@@ -77,7 +87,8 @@ class TestRefusals:
     def test_name_the_path(self, store: Store, value: Any, path: str) -> None:
         with pytest.raises(ValueNotFoldable) as caught:
             fold_value(store, value)
-        assert caught.value.fields["path"] == path
+        assert caught.value.fields["path"] == caught.value.place == path
+        assert caught.value.message.endswith(f" at {path}")
         assert list(store.digests()) == []
 
     def test_circles_and_depth(self, store: Store) -> None:

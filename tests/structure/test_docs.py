@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import castore
 from castore import errors
 from castore.cli.commands import COMMANDS
 from castore.cli.reference import reference_page
+from castore.config import CONFIG_TEMPLATE, Config, config_values, parse_config
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +34,26 @@ class TestErrorsPage:
 
     def test_every_class_is_public(self) -> None:
         assert set(error_classes()) == set(errors.__all__)
+        assert set(errors.__all__) < set(castore.__all__)
+        for name in castore.__all__:
+            assert getattr(castore, name).__name__ == name
+
+
+class TestSettings:
+    """docs/format.md lists every key of config.toml with its default, and so does the file `init` writes."""
+
+    def test_are_those_of_the_config(self) -> None:
+        page = (ROOT / "docs/format.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(\w+\.[\w-]+)` \| `([^`]*)` \|", page, re.M)
+        expected = {key: json.dumps(value) for key, value in config_values(Config()).items()}
+        assert dict(rows) == expected
+        assert [key for key, _ in rows] == list(expected)
+
+    def test_written_as_in_the_template_are_the_defaults(self) -> None:
+        text = re.sub(r"(?m)^# (?=[\w-]+ = )", "", CONFIG_TEMPLATE)
+        assert parse_config(text) == Config()
+        for key, value in config_values(Config()).items():
+            assert f"\n{key.partition('.')[2]} = {json.dumps(value)}\n" in text
 
 
 class TestCommandLinePage:
