@@ -205,7 +205,7 @@ def _decode_frame(digest: Digest, frame: bytes, size: int) -> bytes:
         return b""
     try:
         data: bytes = _decompressor().decompress(frame, allow_extra_data=False)
-    except (zstandard.ZstdError, MemoryError) as error:
+    except zstandard.ZstdError as error:
         raise ObjectDamaged(str(digest), f"a frame does not decode ({error})") from error
     if len(data) != size:
         raise ObjectDamaged(str(digest), f"a frame holds {len(data)} bytes and declares {size}")

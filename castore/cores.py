@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-__all__ = ["core_count", "may_fork"]
+__all__ = ["core_count", "exit_status", "may_fork"]
 
 
 def core_count() -> int:
@@ -24,3 +24,15 @@ def may_fork() -> bool:
     return hasattr(os, "fork") and all(
         thread.daemon or thread is threading.current_thread() for thread in threading.enumerate()
     )
+
+
+def exit_status(pid: int, answer: bytes) -> int:
+    """Wait for a forked process that ends after it has written its answer; 0 if it has done its work.
+
+    Where somebody else reaps children (SIGCHLD may be ignored) its status is lost, and its answer, which
+    it writes last and whole, tells.
+    """
+    try:
+        return os.waitpid(pid, 0)[1]
+    except ChildProcessError:
+        return 0 if answer else 1

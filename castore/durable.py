@@ -16,6 +16,7 @@ Every system call goes through `calls`, so that a test can fail, skip or count e
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -45,6 +46,9 @@ __all__ = [
 ]
 
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_WRITE_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS, errno.EACCES))
+"""What writing to a file fails with; other errors in the block are not OUT's."""
+
 _SPOOL_COPY_BYTES = 1 << 20
 _OPEN_FILE = re.compile(r"/dev/(?:std(?:in|out|err)|fd/[0-9]+)\Z|/proc/[^/]+(?:/task/[0-9]+)?/fd/[0-9]+\Z")
 """Where names lead to what is open already: replacing a log behind `>> log` would lose it."""
@@ -261,7 +265,11 @@ def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[Bi
         calls.rename(temporary, target)
     except BaseException as error:
         _remove_quietly(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):
+        if (
+            isinstance(error, OSError)
+            and error.errno in _WRITE_ERRORS
+            and error.filename in (None, temporary)
+        ):
             raise _failed("write", os.fspath(path), error) from error
         raise
     if sync:

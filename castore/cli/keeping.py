@@ -61,6 +61,14 @@ def forget(
     older_than: Annotated[
         str | None, typer.Option("--older-than", metavar="DUR", help="Forget what is older, and has no name.")
     ] = None,
+    keep_last: Annotated[
+        str | None,
+        typer.Option("--keep-last", metavar="N", help="Leave the last N of each source."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", metavar="GLOB", help="Forget what came from files like 'logs/*'."),
+    ] = None,
     dry_run: DryRun = False,
     undo: Annotated[bool, typer.Option("--undo", help="Keep it again, while gc has not freed it.")] = False,
     now: Annotated[bool, typer.Option("--now", help="Skip the grace time: the next gc frees it.")] = False,
@@ -71,13 +79,17 @@ def forget(
     """The roots chosen expire when the grace time is over; none being chosen is no error."""
     from castore.store.keeping import RootChoice
 
-    if not refs and older_than is None:
-        raise InvalidOption("nothing says what to forget", hint="name a REF, or say --older-than 30d")
+    if not refs and older_than is None and source is None and keep_last is None:
+        raise InvalidOption(
+            "nothing says what to forget", hint="name a REF, or say --older-than 30d, --source or --keep-last"
+        )
     if undo and now:
         raise InvalidOption("--undo and --now contradict each other")
     choice = RootChoice(
         references=tuple(refs or ()),
         older_than_seconds=None if older_than is None else parse_duration(older_than),
+        source=source,
+        keep_last=parse_count("--keep-last", keep_last),
         scope=scope,
     )
     opened = find_store(store).get()

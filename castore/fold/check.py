@@ -119,7 +119,7 @@ class _Check:
 
     def _whole(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
         try:
-            data = self.handle.get().read(descriptor.digest)
+            data = self.handle.get().read(descriptor.digest, lambda size: check_fit(descriptor, size))
             rebuild(descriptor, data)
         except ObjectMissing:
             return FindingName.MISSING, "no such object"

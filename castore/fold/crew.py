@@ -16,6 +16,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from castore.digest import Bytes
@@ -67,7 +68,11 @@ class Crew:
         for number in range(count):
             first = number * _SLOTS_EACH
             self._free.append(list(range(first, first + _SLOTS_EACH)))
-            self._members.append(_Member(work, self._slots, [each.job for each in self._members]))
+            try:
+                self._members.append(_Member(work, self._slots, [each.job for each in self._members]))
+            except OSError:
+                self.close()
+                raise
 
     def close(self) -> None:
         """Its processes have ended. What they had not done is lost."""
@@ -135,8 +140,15 @@ class _Member:
 
     def __init__(self, work: Work, slots: mmap.mmap, others: list[int]) -> None:
         theirs, self.job = os.pipe()
-        self._answers, ours = os.pipe()
-        self._pid = os.fork()
+        opened = [theirs, self.job]
+        try:
+            self._answers, ours = os.pipe()
+            opened += [self._answers, ours]
+            self._pid = os.fork()
+        except OSError:
+            for descriptor in opened:
+                os.close(descriptor)
+            raise
         if self._pid == 0:
             # A pipe closes when its last writer does, so none of the parent's may be open here.
             for descriptor in (self.job, self._answers, *others):
@@ -179,8 +191,10 @@ class _Member:
 
         os.close(self.job)
         os.close(self._answers)
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        # Where somebody else reaps children (SIGCHLD may be ignored) it can be gone already.
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
 
 
 def _serve(work: Work, slots: mmap.mmap, jobs: int, answers: int) -> NoReturn:

@@ -15,6 +15,7 @@ from castore.descriptor import Descriptor
 from castore.digest import Bytes, Digest
 from castore.document.grammar import ARRAY, OBJECT, STRING, Node
 from castore.document.strings import decode_base64, looks_like_base64, sniff_media_type
+from castore.errors import CastoreError
 from castore.fold.crew import SLOT_BYTES, Crew, Ticket
 from castore.fold.making import Made, Maker, pack_job, pack_made, unpack_job, unpack_made
 from castore.fold.policy import FoldPolicy, begins_message_list, choose
@@ -71,6 +72,7 @@ class Stager:
         self._crew: Crew | None = None
         self._ahead: dict[int, tuple[Node, _Job, int]] = {}
         self._looked_at = 0
+        self._is_blind = False
         self._waiting: list[Node] = []
         self._message_lists: dict[int, bool] = {}
         self._ends: dict[int, int] = {}
@@ -95,7 +97,10 @@ class Stager:
                 data, nodes = unpack_job(job)
                 return pack_made([maker.make(data, node, None) for node in nodes])
 
-            self._crew = Crew(work, count)
+            try:
+                self._crew = Crew(work, count)
+            except OSError:
+                self._crew = None  # No process or pipe is to be had: what the crew would do is done here.
 
     def looks(self, data: bytearray, scan: StructureScan) -> None:
         """`scan` has read on in a top-level value that has not ended: give away what will surely fold.
@@ -103,9 +108,17 @@ class Stager:
         That is what `choose` chooses among the values that have ended, outside any container that may
         yet fold as a whole.
         """
-        policy = self._policy
-        if self._crew is None or policy.fold or policy.keep:
+        if self._crew is None or self._policy.fold or self._policy.keep or self._is_blind:
             return
+        try:
+            self._look(data, scan)
+        except (CastoreError, UnicodeError, LookupError, AttributeError):
+            # Nothing here has been validated yet. What is wrong with it, and where, is for the scan to say.
+            self._is_blind = True
+
+    def _look(self, data: bytearray, scan: StructureScan) -> None:
+        assert self._crew is not None
+        policy = self._policy
         new = scan.nodes[self._looked_at :]
         self._ends.update((node.start, node.end) for node in new)
         self._looked_at = len(scan.nodes)

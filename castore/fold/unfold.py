@@ -26,7 +26,7 @@ from castore.errors import (
     RootDamaged,
     UnfoldMismatch,
 )
-from castore.fold.literal import rebuild
+from castore.fold.literal import check_fit, rebuild
 from castore.fold.spool import Spool
 from castore.roots.model import Content
 
@@ -179,7 +179,9 @@ class _Unfolding:
 
     def _literal(self, segment: Segment, reference: Reference) -> bytes:
         try:
-            return rebuild(reference.descriptor, self.handle.get().read(reference.descriptor.digest))
+            descriptor = reference.descriptor
+            data = self.handle.get().read(descriptor.digest, lambda size: check_fit(descriptor, size))
+            return rebuild(descriptor, data)
         except CastoreError as error:
             raise placed_at(error, segment, reference) from error.__cause__
 

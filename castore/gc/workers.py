@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Callable, Sequence
 
-from castore.cores import core_count, may_fork
+from castore.cores import core_count, exit_status, may_fork
 from castore.errors import CastoreError
 
 __all__ = ["Outcome", "processes_for", "run"]
@@ -90,8 +90,7 @@ def _run_forked(groups: list[list[str]], check: Check, processes: int) -> list[O
         for pid, read in children:
             with os.fdopen(read, "rb") as pipe:
                 data = pipe.read()
-            _, status = os.waitpid(pid, 0)
-            if status == 0:
+            if exit_status(pid, data) == 0:
                 outcomes += marshal.loads(data)
             else:
                 is_whole = False

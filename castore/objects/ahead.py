@@ -44,7 +44,13 @@ class Ahead:
         waiting: deque[Future[R]] = deque()
         try:
             for item in items:
-                waiting.append(pool.submit(function, item))
+                try:
+                    waiting.append(pool.submit(function, item))
+                except RuntimeError:  # No thread is to be had: what it would do is done here.
+                    while waiting:
+                        yield waiting.popleft().result()
+                    yield function(item)
+                    continue
                 if len(waiting) > self._threads + 1:
                     yield waiting.popleft().result()
             while waiting:

@@ -20,7 +20,15 @@ from castore.errors import ObjectDamaged, ObjectMissing
 from castore.objects.ahead import Ahead
 from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
 
-__all__ = ["EncodedObject", "ObjectCheck", "ObjectDatabase", "ObjectStat", "Staged", "encode_object"]
+__all__ = [
+    "CheckSize",
+    "EncodedObject",
+    "ObjectCheck",
+    "ObjectDatabase",
+    "ObjectStat",
+    "Staged",
+    "encode_object",
+]
 
 
 _AHEAD_FRAMES_MIN = 4
@@ -78,6 +86,9 @@ def encode_object(data: Bytes, level: int) -> EncodedObject:
     return EncodedObject(Digest(sha256(data).hexdigest()), len(data), file, sha256(file).digest())
 
 
+CheckSize = Callable[[int], None]
+
+
 class ObjectDatabase:
     """Objects over one source. Safe from several threads."""
 
@@ -119,8 +130,12 @@ class ObjectDatabase:
         frames = self.source.stage(stored())
         return self._staged(Digest(whole.hexdigest()), size, file_digest.digest(), frames)
 
-    def read(self, digest: Digest) -> bytes:
-        """The object's bytes. Raises ObjectMissing, ObjectDamaged."""
+    def read(self, digest: Digest, check_size: CheckSize | None = None) -> bytes:
+        """The object's bytes. Raises ObjectMissing, ObjectDamaged.
+
+        check_size: of an object of several frames, is given the size that its file declares before any of
+        them is decoded, so that a size that is not expected costs nothing.
+        """
         found = self._found(digest)
         if found.stored_bytes <= codec.SINGLE_STORED_MAX:
             file = self.source.get(digest)
@@ -129,6 +144,8 @@ class ObjectDatabase:
                 if sha256(data).hexdigest() != digest.hex:
                     raise _other_digest(digest, sha256(data).hexdigest())
                 return data
+        if check_size is not None:
+            check_size(self._table(digest, found).size)
         return b"".join(self.chunks(digest))
 
     def chunks(self, digest: Digest) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ root. A file is published and replaced at once; after a crash it is the old or t
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from castore import durable
 from castore.digest import Digest
-from castore.errors import InvalidOption, RootDamaged
+from castore.errors import CastoreError, InvalidOption, RootDamaged
 from castore.layout import ROOT_NAME, SHARDS, Layout
 from castore.roots.model import Content, Root, RootKind
 
@@ -68,7 +69,7 @@ class RootFiles:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise RootDamaged(path, f"it can't be read ({error.strerror})") from error
+            raise _unreadable(path, "it can't be read", error) from error
         root = decode_root(data, path)
         if root.id != root_id:
             raise RootDamaged(path, f"it holds the root '{root.id}'")
@@ -103,7 +104,7 @@ class RootFiles:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise RootDamaged(folder, f"it can't be listed ({error.strerror})") from error
+            raise _unreadable(folder, "it can't be listed", error) from error
 
     def shard_times(self) -> dict[str, int]:
         """The mtime of each shard's folder, in nanoseconds: a file that comes or goes changes it."""
@@ -124,8 +125,15 @@ class RootFiles:
         try:
             found = set(os.listdir(self._layout.roots))
         except OSError as error:
-            raise RootDamaged(self._layout.roots, f"the folder can't be listed ({error.strerror})") from error
+            raise _unreadable(self._layout.roots, "the folder can't be listed", error) from error
         return [shard for shard in SHARDS if shard in found]
+
+
+def _unreadable(path: str, what: str, error: OSError) -> CastoreError:
+    """Too many open files say nothing of the file."""
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return CastoreError(f"can't read '{path}': {error.strerror}", file=path, errno=error.errno)
+    return RootDamaged(path, f"{what} ({error.strerror})")
 
 
 def encode_root(root: Root) -> bytes:

@@ -89,6 +89,8 @@ def remember(parts: Transactions, choice: RootChoice, *, dry_run: bool) -> Forgo
 
 def _check(choice: RootChoice) -> None:
     policies = (choice.older_than_seconds, choice.source, choice.keep_last)
+    if any(not reference.strip() for reference in choice.references):
+        raise InvalidOption("an empty REF means nothing", hint="is a variable empty?")
     if not choice.references and all(each is None for each in policies):
         raise InvalidOption("nothing says which roots are meant", hint="name them, or say --older-than")
 

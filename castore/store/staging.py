@@ -11,10 +11,11 @@ from __future__ import annotations
 import marshal
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from castore.config import FRAME_BYTES, STAGING_PROCESSES_MAX
-from castore.cores import core_count, may_fork
+from castore.cores import core_count, exit_status, may_fork
 from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.objects.database import ObjectCheck, ObjectDatabase, Staged
@@ -73,7 +74,7 @@ class _Child:
         with os.fdopen(self._read, "rb") as pipe:
             data = pipe.read()
         self._read = -1
-        _, status = os.waitpid(self._pid, 0)
+        status = exit_status(self._pid, data)
         self._pid = 0
         if status != 0:
             self._source.drop_child(self._name)
@@ -87,8 +88,9 @@ class _Child:
         if self._pid:
             import signal
 
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self._pid, signal.SIGKILL)
+                os.waitpid(self._pid, 0)
             self._source.drop_child(self._name)
 
 

@@ -25,7 +25,7 @@ from castore.errors import (
     StoreMissing,
 )
 from castore.layout import Layout
-from castore.objects.database import ObjectStat
+from castore.objects.database import CheckSize, ObjectStat
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.store import keeping
 from castore.store.batch import Batch
@@ -99,9 +99,12 @@ class Store:
 
     # --- Objects ---
 
-    def read(self, digest: Digest) -> bytes:
-        """The object's bytes, all of them, digested again. Raises ObjectMissing, ObjectDamaged."""
-        return self.parts.database.read(digest)
+    def read(self, digest: Digest, check_size: CheckSize | None = None) -> bytes:
+        """The object's bytes, all of them, digested again. Raises ObjectMissing, ObjectDamaged.
+
+        check_size: of a large object, is given the size before any byte is decoded, and may raise.
+        """
+        return self.parts.database.read(digest, check_size)
 
     def chunks(self, digest: Digest) -> Iterator[bytes]:
         """The object's bytes in pieces of at most 1 MiB; ends without an error only if all were right.

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from castore import durable
@@ -48,6 +49,7 @@ class Transactions:
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
         """This process made the folder, and has synced it."""
+        self._one_thread = RLock()
         self._index: IndexFile | None = None
 
     @cached_property
@@ -79,6 +81,11 @@ class Transactions:
         every_file: trust nothing: the index is checked, and each root file compared with it.
         Raises StoreLocked, RootDamaged, IndexDamaged.
         """
+
+        with self._one_thread:
+            yield from self._writing(every_file)
+
+    def _writing(self, every_file: bool) -> Iterator[Connection]:
         from castore.index import rebuild
 
         self.make_writable()

@@ -16,6 +16,7 @@ import pytest
 from castore import FoldPolicy
 from castore.api import StoreHandle, fold_stream
 from castore.cores import may_fork
+from castore.errors import DocumentInvalid
 from castore.fold import crew as crew_module
 from castore.fold.crew import SLOT_BYTES, Crew
 from tests.benchmarks.document import pieces
@@ -128,3 +129,54 @@ class TestFold:
         while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not [child for child in children if Path(f"/proc/{child}").exists()]
+
+
+class TestGuesses:
+    """What is given away before it was validated must not change what an invalid document is told."""
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b'[{"r":"\xff"},',
+            b'[{"r":1 2},',
+            b'\n\n[1]\n{"q":01,"z":[{"r":1 2},',
+            b'{"q":[{"r":"\xff"},',
+            b'[{"r"},',
+        ],
+    )
+    def test_errors_are_those_of_the_strict_scan(self, tmp_path: Path, head: bytes) -> None:
+        document = head + b",".join([b'{"r":1}'] * 600_000) + b"]"
+        assert len(document) > 4 << 20
+        told = []
+        for processes in (1, 3):
+            handle = StoreHandle(tmp_path / "none", may_create=True)
+            with pytest.raises(DocumentInvalid) as caught:
+                fold_stream(io.BytesIO(document), io.BytesIO(), handle, FoldPolicy(), processes=processes)
+            told.append((caught.value.message, caught.value.place, caught.value.fields))
+        assert told[0] == told[1]
+        assert told[0][2]["line"] is not None
+
+
+class TestOddHomes:
+    def test_where_children_are_reaped_by_the_system(self, tmp_path: Path) -> None:
+        """SIGCHLD may be ignored by whoever started us."""
+        source = tmp_path / "in.json"
+        source.write_bytes(b"".join(pieces(4_000_000)))
+        program = (
+            "import signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+            "from castore.cli.app import main\nmain()\n"
+        )
+        command = [sys.executable, "-c", program, "fold", str(source), "--store", str(tmp_path / "store")]
+        done = subprocess.run(command, capture_output=True, check=False)
+        assert (done.returncode, done.stderr.count(b"error")) == (0, 0), done.stderr
+        assert done.stdout == fold(tmp_path / "alone", source.read_bytes(), 1)
+
+    def test_where_no_process_is_to_be_had(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        document = b"".join(pieces(4_000_000))
+        alone = fold(tmp_path / "alone", document, 1)
+
+        def refused() -> int:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+
+        monkeypatch.setattr(os, "fork", refused)
+        assert fold(tmp_path / "refused", document, 3) == alone

@@ -260,3 +260,31 @@ class TestTheObjectsAreEnough:
             assert unfold_bytes(opened, folded) == DOCUMENT
             with pytest.raises(InvalidConfig):
                 fold_bytes(opened, DOCUMENT)
+
+
+class TestSizesComeFirst:
+    def test_an_object_that_unpacks_to_more_is_not_unpacked(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What the file declares is held against the reference before a frame of it is decoded."""
+        from castore import codec
+
+        for size in (1 << 20, 5_000_000):
+            digest = put(store, b"x" * size)
+            reference = {"kind": "text", "digest": str(digest), "size": 299, "escape": "minimal"}
+            decoded: list[int] = []
+            monkeypatch.setattr(codec, "_decode_frame", lambda *_, seen=decoded: seen.append(1) or b"")
+            with pytest.raises(UnfoldMismatch):
+                unfold_bytes(store, json.dumps({"$ctx": reference}).encode())
+            assert decoded == []
+            monkeypatch.undo()
+
+
+class TestOneStoreManyThreads:
+    def test_folds_and_unfolds(self, store: Store) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        documents = [json.dumps({"n": at, "rows": list(range(at, at + 3000))}).encode() for at in range(12)]
+        with ThreadPoolExecutor(4) as pool:
+            folded = list(pool.map(lambda document: fold_bytes(store, document), documents))
+            assert list(pool.map(lambda document: unfold_bytes(store, document), folded)) == documents
