@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 from castore.digest import Digest
 from castore.roots.files import RootStamp
@@ -113,9 +113,9 @@ def by_document_prefix(connection: sqlite3.Connection, prefix: str) -> list[Root
 
 
 def naming(connection: sqlite3.Connection, digest: Digest) -> list[Root]:
-    """The roots that name this object, the latest first."""
+    """The roots that name this object, the latest first. What else they name is read when it is asked for."""
     where = "WHERE number IN (SELECT root FROM root_objects WHERE digest=?) ORDER BY sequence DESC"
-    return list(_select(connection, where, (digest.raw,)))
+    return list(_select(connection, where, (digest.raw,), objects=_Objects))
 
 
 def naming_count(connection: sqlite3.Connection, digest: Digest) -> int:
@@ -189,13 +189,58 @@ def used_sequence(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("INSERT OR REPLACE INTO facts VALUES ('sequence', ?)", (number,))
 
 
-def _select(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> Iterator[Root]:
+class _Objects(Sequence[Digest]):
+    """What one root names, sorted. Its length is counted; the digests are read when one is asked for.
+
+    Asked after the index was closed, it raises sqlite3.ProgrammingError.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, number: int) -> None:
+        self._connection = connection
+        self._number = number
+        self._read: tuple[Digest, ...] | None = None
+
+    def __len__(self) -> int:
+        if self._read is not None:
+            return len(self._read)
+        query = "SELECT COUNT(*) FROM root_objects WHERE root=?"
+        return int(self._connection.execute(query, (self._number,)).fetchone()[0])
+
+    @overload
+    def __getitem__(self, at: int) -> Digest: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Digest]: ...
+
+    def __getitem__(self, at: int | slice) -> Digest | Sequence[Digest]:
+        return self._all()[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all() == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _all(self) -> tuple[Digest, ...]:
+        if self._read is None:
+            self._read = _objects_of(self._connection, self._number)
+        return self._read
+
+
+def _objects_of(connection: sqlite3.Connection, number: int) -> tuple[Digest, ...]:
+    rows = connection.execute("SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (number,))
+    return tuple(Digest(digest.hex()) for (digest,) in rows)
+
+
+def _select(
+    connection: sqlite3.Connection,
+    where: str,
+    values: tuple[Any, ...],
+    *,
+    objects: Callable[[sqlite3.Connection, int], Sequence[Digest]] = _objects_of,
+) -> Iterator[Root]:
     import json
 
     for row in connection.execute(f"SELECT {_COLUMNS} FROM roots {where}", values).fetchall():
-        digests = connection.execute(
-            "SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (row[0],)
-        )
         yield Root(
             id=row[1],
             scope=row[2],
@@ -209,7 +254,7 @@ def _select(connection: sqlite3.Connection, where: str, values: tuple[Any, ...])
             expires=row[12],
             forgotten=row[13],
             expires_unforgotten=row[14],
-            objects=tuple(Digest(each[0].hex()) for each in digests),
+            objects=objects(connection, row[0]),
             details={} if row[15] == "{}" else json.loads(row[15]),
         )
 

@@ -7,7 +7,7 @@ no second one. Times are unix seconds and always an argument.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
@@ -76,7 +76,7 @@ class Root:
     expires: float | None
     forgotten: float | None
     expires_unforgotten: float | None
-    objects: tuple[Digest, ...]
+    objects: Sequence[Digest]
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def is_live(self, now: float) -> bool:

@@ -182,7 +182,10 @@ class Store:
         return self._queries.newest(limit)
 
     def roots_naming(self, digest: Digest) -> list[Root]:
-        """The roots that name this object, the latest first."""
+        """The roots that name this object, the latest first.
+
+        What else they name is read when it is asked for, while the store is open: a root may name thousands.
+        """
         return self._queries.naming(digest)
 
     def document_root(self, document: Digest) -> Root | None:
@@ -293,14 +296,14 @@ class Store:
         prefix = parse_prefix(text)
         if prefix is None:
             found = self._named(text)
-            return found[0].document, found[0].objects
+            return found[0].document, tuple(found[0].objects)
         roots = self._queries.of_document(prefix)
         documents = {root.document.digest: root for root in roots if root.document is not None}
         digests = {*documents, *self.parts.source.digests(prefix)}
         if len(digests) > 1:
             raise DigestAmbiguous(text, [str(each) for each in sorted(digests)])
         for root in documents.values():
-            return root.document, root.objects
+            return root.document, tuple(root.objects)
         digest = self.resolve(text)
         return None, (digest,)
 
