@@ -122,6 +122,9 @@ class IndexFile:
                 connection.close()
         self._writer = self._reader = None
 
+    def __del__(self) -> None:
+        self.close()
+
     # --- Helpers ---
 
     def _begin(self) -> sqlite3.Connection | None:

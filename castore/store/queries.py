@@ -24,15 +24,17 @@ T = TypeVar("T")
 
 def answer(parts: Transactions, from_index: Callable[[Connection], T], from_files: Callable[[], T]) -> T:
     """What the index says, or, where it is absent, behind or damaged, what the files say."""
-    connection = parts.reading()
-    if connection is None:
-        return from_files()
     from castore.index.connection import IndexUnreadable
 
-    try:
-        return from_index(connection)
-    except IndexUnreadable:
-        return from_files()
+    # A connection is for one thread at a time: two that run the same statement would share its cursor.
+    with parts.one_thread:
+        connection = parts.reading()
+        if connection is not None:
+            try:
+                return from_index(connection)
+            except IndexUnreadable:
+                pass  # Then the files are asked, as if there were none.
+    return from_files()
 
 
 class RootQueries:

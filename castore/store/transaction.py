@@ -49,7 +49,8 @@ class Transactions:
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
         """This process made the folder, and has synced it."""
-        self._one_thread = RLock()
+        self.one_thread = RLock()
+        """Held while the index is used: its connections are for one thread at a time."""
         self._index: IndexFile | None = None
 
     @cached_property
@@ -82,7 +83,7 @@ class Transactions:
         Raises StoreLocked, RootDamaged, IndexDamaged.
         """
 
-        with self._one_thread:
+        with self.one_thread:
             yield from self._writing(every_file)
 
     def _writing(self, every_file: bool) -> Iterator[Connection]:
