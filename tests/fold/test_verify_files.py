@@ -75,6 +75,13 @@ class TestFindings:
         assert word in finding
         assert f"{setting.file}:" in finding
 
+    @pytest.mark.parametrize("preview", ["\ud800", "[0, … 2998 more …, \udfff", "", "x" * 3000])
+    def test_a_preview_may_hold_anything(self, setting: Setting, preview: str) -> None:
+        value = json.loads(setting.folded)
+        value["rows"]["$ctx"]["preview"] = preview
+        setting.file.write_text(json.dumps(value))
+        assert setting.findings() == []
+
     def test_the_place_is_path_and_byte(self, setting: Setting) -> None:
         setting.object_file("log").unlink()
         (finding,) = setting.findings()
