@@ -61,6 +61,7 @@ def stats(as_json: Json = False, store: StoreFolder = None) -> None:
         "roots": held.roots,
         "bytes": held.bytes,
         "stored_bytes": held.stored_bytes,
+        "ratio": round(held.bytes / held.stored_bytes, 3) if held.stored_bytes else None,
         "biggest": biggest,
     }
     output.block(lines, facts, as_json)

@@ -1,7 +1,8 @@
 """verify FILES: whether every reference in a document can be unfolded. It reads, and writes nothing.
 
 A file that holds no `$ctx` in any spelling passes unparsed, whatever else it is: a hook is given every
-JSON-like file of a repository. Each object is read once a run.
+JSON-like file of a repository. What one reference was found to be is kept for
+the others that say the same.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def may_hold_references(source: BinaryIO) -> bool:
 
 
 class _Check:
-    """One run over several documents; what was found of an object is kept, to read it once."""
+    """One run over several documents; what was found of a reference is kept for those that say the same."""
 
     def __init__(self, handle: StoreHandle, *, quick: bool) -> None:
         self.handle = handle

@@ -25,10 +25,9 @@ class Spool:
     be held back.
     """
 
-    def __init__(self, target: BinaryIO, *, is_private: bool = False, folder: str | None = None) -> None:
+    def __init__(self, target: BinaryIO, *, is_private: bool = False) -> None:
         self._target = target
         self._is_private = is_private
-        self._folder = folder
         self._pieces: list[Bytes] = []
         self._held = 0
         self._file: IO[bytes] | None = None
@@ -77,7 +76,7 @@ class Spool:
     def _move_to_file(self) -> None:
         import tempfile
 
-        self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed by __exit__
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         for piece in self._pieces:
             self._file.write(piece)
         self._pieces.clear()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -330,3 +332,14 @@ class TestStore:
         done = ctx("ls")
         assert done.code == 10
         assert "\nhint: " in done.err
+
+
+def test_stats_give_the_ratio_to_programs_too(tmp_path: Path) -> None:
+    store = str(tmp_path / "ratio" / ".ctxstore")
+    source = tmp_path / "long.txt"
+    source.write_bytes(b"the same line\n" * 5000)
+    command = [sys.executable, "-m", "castore"]
+    subprocess.run([*command, "put", str(source), "--store", store], check=True, capture_output=True)
+    done = subprocess.run([*command, "stats", "--json", "--store", store], check=True, capture_output=True)
+    facts = json.loads(done.stdout)
+    assert facts["ratio"] == round(facts["bytes"] / facts["stored_bytes"], 3) > 10
