@@ -2,7 +2,8 @@
 
 Each prints what was measured beside what it is measured against, in one run and turn about, since
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
-figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many.
+figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
+gc-memory.
 """
 
 from __future__ import annotations
@@ -216,6 +217,76 @@ class Bench:
             figure = f"{ratio:.2f}x ({median(large):.3f} s / {median(small):.3f} s)"
             self.report(f"{what} in a store of 100,000 objects / of 100", figure, "1.0x")
 
+    def gc(self) -> None:
+        """gc of 100,000 objects, half of them named by nothing, beside git on the same bytes."""
+        kept, given_up = self._halves(100_000)
+        ours, start, git, prune, peaks, git_peaks = [], [], [], [], [], []
+        for at in range(min(self.runs, 3)):
+            self.fresh_store()
+            self._put_halves(kept, given_up)
+            # What the writes left to the disk is not gc's to wait for, nor git's.
+            os.sync()
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            taken, peak = _measured([*CTX, "gc"], self.env)
+            ours.append(taken)
+            peaks.append(peak)
+            for command, samples in ((["gc", "-q", "--prune=now"], git), (["prune", "--expire=now"], prune)):
+                repository = self.folder / f"git-gc-{at}-{command[0]}"
+                self._git_halves(repository, kept, given_up)
+                os.sync()
+                taken, peak = _measured(["git", "-C", str(repository), *command], self.env)
+                samples.append(taken)
+                git_peaks.append(peak)
+        self.ratio("gc of 100,000, half unnamed / git gc --prune=now", ours, git, start, "1.0x")
+        self.ratio("  the same / git prune, which packs nothing", ours, prune, start, "1.0x")
+        figure = f"{max(peaks) / 1e6:.0f} MB (git {max(git_peaks) / 1e6:.0f} MB)"
+        self.report("  peak memory of gc", figure, "bounded")
+
+    def gc_memory(self) -> None:
+        """The same at two sizes: does it grow?"""
+        for count in (100_000, 300_000):
+            self.fresh_store()
+            self._put_halves(*self._halves(count))
+            taken, peak = _measured([*CTX, "gc"], self.env)
+            self.report(f"gc of {count:,} objects", f"{peak / 1e6:.0f} MB, {taken:.1f} s", "no growth")
+
+    def _halves(self, count: int) -> tuple[Path, Path]:
+        """Two listings of files, half of `count` each."""
+        listings = []
+        files = _small_files(self.folder / f"gc-{count}", count, low=40, high=200)
+        for name, part in (("kept", files[::2]), ("given-up", files[1::2])):
+            listing = self.folder / f"gc-{count}-{name}.txt"
+            listing.write_text("".join(f"{path}\n" for path in part))
+            listings.append(listing)
+        return listings[0], listings[1]
+
+    def _put_halves(self, kept: Path, given_up: Path) -> None:
+        seconds([*CTX, "put", "--stdin-paths"], env=self.env, stdin=kept)
+        seconds([*CTX, "put", "--stdin-paths", "--name", "given-up"], env=self.env, stdin=given_up)
+        seconds([*CTX, "forget", "given-up", "--now"], env=self.env)
+
+    def _git_halves(self, repository: Path, kept: Path, given_up: Path) -> None:
+        """Loose objects, one half of which is in the tree of a commit."""
+
+        def git(*arguments: str, stdin: bytes = b"") -> bytes:
+            command = ["git", "-C", str(repository), "-c", "user.name=x", "-c", "user.email=x@x", *arguments]
+            return subprocess.run(command, input=stdin, capture_output=True, check=True, env=self.env).stdout
+
+        subprocess.run(["git", "init", "-q", str(repository)], check=True)
+        git("hash-object", "-w", "--stdin-paths", stdin=given_up.read_bytes())
+        blobs = git("hash-object", "-w", "--stdin-paths", stdin=kept.read_bytes()).split()
+        lines = [b"100644 blob %s\t%06d\n" % (blob, at) for at, blob in enumerate(blobs)]
+        trees = [
+            git("mktree", stdin=b"".join(lines[start : start + 1000])).strip()
+            for start in range(0, len(lines), 1000)
+        ]
+        tree = git(
+            "mktree",
+            stdin=b"".join(b"040000 tree %s\t%03d\n" % (each, at) for at, each in enumerate(trees)),
+        )
+        commit = git("commit-tree", "-m", "kept", tree.decode().strip())
+        git("update-ref", "refs/heads/kept", commit.decode().strip())
+
 
 # --- Floors ------------------------------------------------------------------------------------------
 
@@ -252,16 +323,25 @@ def _floor_verify(files: list[str]) -> None:
 
 
 _LAUNCH = (
-    "import resource, subprocess, sys;"
+    "import resource, subprocess, sys, time;"
+    "start = time.perf_counter();"
     "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True);"
-    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 )
 
 
-def _peak_bytes(command: list[str], env: dict[str, str]) -> int:
-    """Largest resident size of a process. Linux counts what its starter held, so a small one starts it."""
+def _measured(command: list[str], env: dict[str, str]) -> tuple[float, int]:
+    """Seconds, and the largest resident size in bytes of any process of it.
+
+    Linux counts what a process's starter held, so a small one starts it.
+    """
     done = subprocess.run([sys.executable, "-c", _LAUNCH, *command], env=env, capture_output=True, check=True)
-    return int(done.stdout) * 1024
+    taken, peak = done.stdout.split()
+    return float(taken), int(peak) * 1024
+
+
+def _peak_bytes(command: list[str], env: dict[str, str]) -> int:
+    return _measured(command, env)[1]
 
 
 def _small_files(folder: Path, count: int, *, low: int = 1000, high: int = 8000) -> list[Path]:
@@ -283,7 +363,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ["start", "fold", "unfold", "verify", "memory", "put", "many"]
+    names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
@@ -294,7 +374,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="castore-benchmark-", dir=arguments.folder) as folder:
         bench = Bench(Path(folder), arguments.size, arguments.runs)
         for name in arguments.names or names:
-            getattr(bench, name)()
+            getattr(bench, name.replace("-", "_"))()
 
 
 if __name__ == "__main__":
