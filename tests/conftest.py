@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,9 @@ settings.load_profile("castore")
 
 REPOSITORY = Path(__file__).parent.parent
 
+_IN_MEMORY = "/dev/shm"
+"""Syncs cost nothing there, and are asked for all the same."""
+
 
 @pytest.fixture(scope="session")
 def cases() -> Path:
@@ -29,6 +34,19 @@ def cases() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real files are not here: no folder {folder.name} beside the repository")
     return folder
+
+
+@pytest.fixture
+def fast_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder where syncing is cheap, if there is one: for tests that look at calls, not at disks."""
+    if not os.access(_IN_MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(prefix="castore-test-", dir=_IN_MEMORY)).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -29,6 +30,9 @@ __all__ = ["IndexFile", "IndexUnreadable"]
 
 IndexUnreadable = (sqlite3.DatabaseError, ValueError)
 """What a damaged index raises while it is read: read the files then."""
+
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""Of the index's name: of itself, and of what SQLite keeps beside it."""
 
 _LOCK_POLL_SECONDS = 0.005
 
@@ -104,6 +108,8 @@ class IndexFile:
 
     def problem(self) -> str | None:
         """What is wrong with the index that is there, in words; None if nothing is. Changes nothing."""
+        if not _is_plain(self._layout.index):
+            return "the index, or a file beside it, is no file of its own"
         try:
             with closing(self._connect_for_reading()) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -152,8 +158,10 @@ class IndexFile:
 
     def _open_writer(self) -> sqlite3.Connection | None:
         try:
-            self._inode = os.stat(self._layout.index).st_ino
+            self._inode = os.lstat(self._layout.index).st_ino
         except FileNotFoundError:
+            return None
+        if not _is_plain(self._layout.index):
             return None
         if self._reader is not None:
             self._reader.close()
@@ -179,7 +187,7 @@ class IndexFile:
     def _is_current(self, connection: sqlite3.Connection) -> bool:
         """Checked inside the transaction: a file that was replaced meanwhile locks nobody out."""
         try:
-            return os.stat(self._layout.index).st_ino == self._inode
+            return os.lstat(self._layout.index).st_ino == self._inode
         except FileNotFoundError:
             return False
 
@@ -193,7 +201,7 @@ class IndexFile:
             self.close()
         if os.path.lexists(path):
             self._remove()
-        for ending in ("-wal", "-shm", "-journal"):
+        for ending in _ENDINGS[1:]:
             durable.remove(path + ending)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, self._mode))
         os.chmod(path, self._mode)
@@ -226,12 +234,12 @@ class IndexFile:
 
     def _remove(self) -> None:
         self.notes.append("the index was not usable and is built anew")
-        for ending in ("", "-wal", "-shm", "-journal"):
+        for ending in _ENDINGS:
             durable.remove(self._layout.index + ending)
 
     def _open_reader(self) -> sqlite3.Connection | None:
         path = self._layout.index
-        if not os.path.isfile(path):
+        if not os.path.lexists(path) or not _is_plain(path):
             return None
         connection = None
         try:
@@ -307,10 +315,28 @@ def _is_unopenable(error: sqlite3.Error) -> bool:
     return code is None or code & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
+def _is_plain(path: str) -> bool:
+    """The index and what SQLite keeps beside it, as far as they are there, are files with one name.
+
+    A link would have SQLite write into somebody's file, and a pipe would have it wait. A second name, as a
+    copy by hard links has, would share the pages and not the log.
+    """
+    for ending in _ENDINGS:
+        try:
+            found = os.lstat(path + ending)
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            return False
+    return True
+
+
 def _is_ours(connection: sqlite3.Connection, version: int) -> bool:
+    """It has our tables, and nothing else: a view or a trigger could make any statement do anything."""
     if version != SCHEMA_VERSION:
         return False
-    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name='facts'").fetchone() is None:
+    statements = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL LIMIT 100")
+    if sorted(str(row[0]) for row in statements) != sorted(SCHEMA):
         return False
     row = connection.execute("SELECT value FROM facts WHERE name='fingerprint'").fetchone()
     return row is not None and row[0] == FINGERPRINT

@@ -42,6 +42,8 @@ class LooseSource:
         self._layout = layout
         self._modes = modes
         self._lock = Lock()
+        self._plain: set[str] = set()
+        """Shards whose folder was seen to be one, and no link to another."""
         self._held_bytes = 0
         self._staged_count = 0
         self._staged_name = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -76,6 +78,10 @@ class LooseSource:
                 if durable.make_folder(folder, self._modes.folder, sync=False) or name[:2] in unproven:
                     touched.add(self._layout.objects)
                 touched.add(folder)
+                if not self._is_plain(name[:2]):
+                    raise CastoreError(
+                        f"'{folder}' is a link, or no folder", hint="remove the link: it is not castore's"
+                    )
             if frames.path is None:
                 raise AssertionError("prepare gives every staged object a file")
             durable.rename(frames.path, f"{folder}/{name}")
@@ -93,10 +99,11 @@ class LooseSource:
                 each.held = None
 
     def delete(self, digest: Digest) -> bool:
-        return durable.remove(self._layout.object_file(digest.hex))
+        return self._is_plain(digest.hex[:2]) and durable.remove(self._layout.object_file(digest.hex))
 
     def settle(self, digests: Iterable[Digest]) -> None:
-        folders = sorted({self._layout.object_folder(digest.hex) for digest in digests})
+        shards = sorted({digest.hex[:2] for digest in digests})
+        folders = [self._layout.object_folder(shard) for shard in shards if self._is_plain(shard)]
         durable.sync_folders(folders, self._layout.folder)
 
     # --- Staging in a forked process ---
@@ -121,6 +128,8 @@ class LooseSource:
     # --- Reading ---
 
     def stat(self, digest: Digest) -> SourceStat | None:
+        if not self._is_plain(digest.hex[:2]):
+            return None
         try:
             found = os.lstat(self._layout.object_file(digest.hex))
         except (FileNotFoundError, NotADirectoryError):
@@ -130,6 +139,8 @@ class LooseSource:
         return SourceStat(found.st_size, (found.st_ino, found.st_size, found.st_mtime_ns))
 
     def get(self, digest: Digest, start: int = 0, length: int | None = None) -> bytes:
+        if not self._is_plain(digest.hex[:2]):
+            raise ObjectMissing(str(digest))
         try:
             descriptor = os.open(self._layout.object_file(digest.hex), _READ)
         except (FileNotFoundError, NotADirectoryError):
@@ -158,6 +169,8 @@ class LooseSource:
 
     def names(self, shard: str) -> list[str]:
         """What lies in `objects/<shard>`, objects or not, sorted."""
+        if not self._is_plain(shard):
+            return []
         try:
             return sorted(os.listdir(self._layout.object_folder(shard)))
         except (FileNotFoundError, NotADirectoryError):
@@ -168,6 +181,8 @@ class LooseSource:
 
     def sizes(self, shard: str) -> dict[str, int]:
         """Stored bytes of every object in one shard, by its digest in hex."""
+        if not self._is_plain(shard):
+            return {}
         folder = self._layout.object_folder(shard)
         try:
             with os.scandir(folder) as entries:
@@ -182,6 +197,20 @@ class LooseSource:
             raise CastoreError(f"can't list '{folder}': {error.strerror}", file=folder) from error
 
     # --- Helpers ---
+
+    def _is_plain(self, shard: str) -> bool:
+        """The shard has a folder of its own; a link to another is as good as none, and verify tells of it."""
+        if shard not in self._plain:
+            try:
+                if not stat.S_ISDIR(os.lstat(self._layout.object_folder(shard)).st_mode):
+                    return False
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            except OSError as error:
+                folder = self._layout.object_folder(shard)
+                raise CastoreError(f"can't read '{folder}': {error.strerror}", file=folder) from error
+            self._plain.add(shard)
+        return True
 
     def _may_hold(self, length: int) -> bool:
         if length > HELD_OBJECT_BYTES_MAX:

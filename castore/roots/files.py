@@ -44,13 +44,16 @@ class RootFiles:
     def publish(self, root: Root) -> RootStamp:
         """The file of `root` holds it, on the disk, in place of what was there."""
         layout = self._layout
-        durable.make_folder(layout.root_folder(root.id), self._folder_mode)
+        if not durable.make_folder(layout.root_folder(root.id), self._folder_mode):
+            self._check_shard(root.id[:2])
         staged = layout.staged_file(f"root-{os.getpid()}-{os.urandom(6).hex()}")
         durable.publish(layout.root_file(root.id), encode_root(root), staged=staged, mode=self._file_mode)
         return self.stamp(root.id)
 
     def remove(self, root_ids: list[str]) -> None:
         """None of these roots has a file any more, on the disk."""
+        for shard in sorted({each[:2] for each in root_ids}):
+            self._check_shard(shard)
         for each in root_ids:
             durable.remove(self._layout.root_file(each))
         durable.sync_folders(
@@ -60,6 +63,7 @@ class RootFiles:
     def read(self, root_id: str) -> Root:
         """The root in a file. Raises RootDamaged; FileNotFoundError if there is none."""
         path = self._layout.root_file(root_id)
+        self._check_shard(root_id[:2])
         try:
             descriptor = os.open(path, _READ)
             with os.fdopen(descriptor, "rb") as file:
@@ -98,6 +102,7 @@ class RootFiles:
         return ids
 
     def names(self, shard: str) -> list[str]:
+        self._check_shard(shard)
         folder = self._layout.root_folder(shard)
         try:
             return sorted(os.listdir(folder))
@@ -112,13 +117,13 @@ class RootFiles:
         prefix = self._layout.roots + "/"
         for shard in self.shards():
             try:
-                times[shard] = os.stat(prefix + shard).st_mtime_ns
+                times[shard] = os.lstat(prefix + shard).st_mtime_ns
             except FileNotFoundError:
                 continue
         return times
 
     def shard_time(self, shard: str) -> int:
-        return os.stat(self._layout.root_folder(shard)).st_mtime_ns
+        return os.lstat(self._layout.root_folder(shard)).st_mtime_ns
 
     def shards(self) -> list[str]:
         """The shards that have a folder. Raises RootDamaged if roots/ itself can't be listed."""
@@ -127,6 +132,12 @@ class RootFiles:
         except OSError as error:
             raise _unreadable(self._layout.roots, "the folder can't be listed", error) from error
         return [shard for shard in SHARDS if shard in found]
+
+    def _check_shard(self, shard: str) -> None:
+        """Raises RootDamaged where a shard's folder is a link to another: those are not our roots."""
+        folder = self._layout.root_folder(shard)
+        if os.path.islink(folder):
+            raise RootDamaged(folder, "it is a link, and a store's own folders are none")
 
 
 def _unreadable(path: str, what: str, error: OSError) -> CastoreError:
