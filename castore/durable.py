@@ -33,6 +33,7 @@ __all__ = [
     "Calls",
     "calls",
     "make_folder",
+    "make_folders",
     "move",
     "publish",
     "publish_new",
@@ -64,6 +65,7 @@ class Calls:
     link = staticmethod(os.link)
     unlink = staticmethod(os.unlink)
     mkdir = staticmethod(os.mkdir)
+    rmdir = staticmethod(os.rmdir)
 
     def __init__(self) -> None:
         self._libc: Any = None
@@ -214,7 +216,9 @@ def remove(path: str) -> bool:
 
 
 def make_folder(path: str, mode: int, *, sync: bool = True) -> bool:
-    """There is a folder at `path`, and its own name is on the disk; True if this call made it."""
+    """There is a folder at `path`; True if this call made it: then, with `sync`, its name is on the disk."""
+    if sync:
+        return bool(make_folders([path], os.path.dirname(path) or ".", mode))
     try:
         calls.mkdir(path, mode & 0o777)
     except FileExistsError:
@@ -222,10 +226,31 @@ def make_folder(path: str, mode: int, *, sync: bool = True) -> bool:
     except OSError as error:
         raise _failed("make the folder", path, error) from error
     if mode & 0o7070:
-        os.chmod(path, mode)
-    if sync:
-        _sync(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.chmod(path, mode)
+        except OSError as error:
+            raise _failed("make the folder", path, error) from error
     return True
+
+
+def make_folders(paths: Iterable[str], parent: str, mode: int, *, unproven: bool = False) -> list[str]:
+    """There is a folder at each of `paths`, which lie in `parent`; returns those that this call made.
+
+    Their names are on the disk; with `unproven`, so are those of the others, whoever made them. Where that
+    sync fails, the new ones are gone again: the next call would find them, and could not write their names.
+    """
+    made: list[str] = []
+    try:
+        for path in paths:
+            if make_folder(path, mode, sync=False):
+                made.append(path)
+        if made or unproven:
+            _sync(parent, os.O_RDONLY | os.O_DIRECTORY)
+    except BaseException:
+        for path in made:
+            _remove_folder_quietly(path)
+        raise
+    return made
 
 
 @contextmanager
@@ -324,6 +349,14 @@ def _remove_quietly(path: str) -> None:
     """Best effort: what stays behind is swept later, and the first error is the one to tell."""
     try:
         calls.unlink(path)
+    except OSError:
+        return
+
+
+def _remove_folder_quietly(path: str) -> None:
+    """As `_remove_quietly`, of an empty folder."""
+    try:
+        calls.rmdir(path)
     except OSError:
         return
 

@@ -189,6 +189,29 @@ class ObjectDatabase:
             raise _other_digest(digest, whole.hexdigest())
         return ObjectCheck(digest, size, found.stored_bytes, file_digest.digest(), found.stamp)
 
+    def restage(self, digest: Digest) -> Staged:
+        """The object that is there, staged to be published again: the same file, every byte checked.
+
+        For one that an unfinished writer left: that its bytes can be read does not say that they are on
+        the disk. Raises ObjectMissing, ObjectDamaged.
+        """
+        found = self._found(digest)
+        whole, file_digest, size = sha256(), sha256(), 0
+
+        def stored() -> Iterator[bytes]:
+            nonlocal size
+            for piece, data in self._frames(digest, found):
+                file_digest.update(piece)
+                whole.update(data)
+                size += len(data)
+                yield piece
+            if whole.hexdigest() != digest.hex:
+                raise _other_digest(digest, whole.hexdigest())
+
+        is_small = found.stored_bytes <= codec.SINGLE_STORED_MAX
+        frames = self.source.stage(list(stored()) if is_small else stored())
+        return Staged(digest, size, file_digest.digest(), frames)
+
     # --- Helpers ---
 
     def _staged(self, digest: Digest, size: int, file_sha256: bytes, frames: Frames) -> Staged:

@@ -3,10 +3,14 @@
 Law: a file under `objects/` was written whole elsewhere, synced, and then renamed to its place; the
 folder is synced before `publish` returns. After a crash it is there whole, or absent, and what was
 staged stays in tmp/ until it is swept.
+
+After an error of the disk nothing that was written is relied on: small objects are written again, from
+the bytes that are held, and others must be staged again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -58,41 +62,48 @@ class LooseSource:
 
     def prepare(self, staged: Sequence[Frames]) -> None:
         waiting = [each for each in staged if not each.is_durable]
-        for each in waiting:
-            if each.path is None:
-                path = self._new_path()
-                self._write(path, each.held or ())
-                each.path = path
-        durable.sync_files([each.path for each in waiting if each.path is not None], self._layout.folder)
+        try:
+            for each in waiting:
+                if each.path is None:
+                    if each.held is None:
+                        raise CastoreError("what was staged was lost to an error; stage it again")
+                    path = self._new_path()
+                    self._write(path, each.held)
+                    each.path = path
+            durable.sync_files([each.path for each in waiting if each.path is not None], self._layout.folder)
+        except BaseException:
+            self._disown(waiting)
+            raise
         for each in waiting:
             each.is_durable = True
 
     def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
-        self.prepare([frames for _, frames in named])
-        touched: set[str] = set()
+        staged = [frames for _, frames in named]
+        self.prepare(staged)
         prefix = self._layout.objects + "/"
-        for digest, frames in named:
-            name = digest.hex
-            folder = prefix + name[:2]
-            if folder not in touched:
-                if durable.make_folder(folder, self._modes.folder, sync=False) or name[:2] in unproven:
-                    touched.add(self._layout.objects)
-                touched.add(folder)
-                if not self._is_plain(name[:2]):
+        folders = sorted({prefix + digest.hex[:2] for digest, _ in named})
+        try:
+            # Before anything is in them: a folder whose name could not be synced is taken away again.
+            durable.make_folders(folders, self._layout.objects, self._modes.folder, unproven=bool(unproven))
+            for folder in folders:
+                if not self._is_plain(folder[-2:]):
                     raise CastoreError(
                         f"'{folder}' is a link, or no folder", hint="remove the link: it is not castore's"
                     )
-            if frames.path is None:
-                raise AssertionError("prepare gives every staged object a file")
-            durable.rename(frames.path, f"{folder}/{name}")
-            frames.path = None
-        durable.sync_folders(sorted(touched), self._layout.folder)
+            for digest, frames in named:
+                if frames.path is None:
+                    raise AssertionError("prepare gives every staged object a file")
+                durable.rename(frames.path, f"{prefix}{digest.hex[:2]}/{digest.hex}")
+                frames.path = None
+            durable.sync_folders(folders, self._layout.folder)
+        except BaseException:
+            self._disown(staged)
+            raise
 
     def drop(self, staged: Iterable[Frames]) -> None:
+        """Best effort for the files: gc sweeps what stays in tmp/."""
         for each in staged:
-            if each.path is not None:
-                durable.remove(each.path)
-                each.path = None
+            self._disown([each])
             if each.held is not None:
                 with self._lock:
                     self._held_bytes -= each.stored_bytes
@@ -198,6 +209,15 @@ class LooseSource:
 
     # --- Helpers ---
 
+    def _disown(self, staged: Iterable[Frames]) -> None:
+        """Their files are not used again."""
+        for each in staged:
+            if each.path is not None:
+                with contextlib.suppress(CastoreError):
+                    durable.remove(each.path)
+            each.path = None
+            each.is_durable = False
+
     def _is_plain(self, shard: str) -> bool:
         """The shard has a folder of its own; a link to another is as good as none, and verify tells of it."""
         if shard not in self._plain:
@@ -247,6 +267,10 @@ def _read(descriptor: int, start: int, length: int) -> bytes:
 def _unreadable(digest: Digest, error: OSError) -> CastoreError:
     import errno
 
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE):
-        return CastoreError(f"can't read object '{digest.abbreviated}': {error.strerror}", digest=str(digest))
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return CastoreError(
+            f"can't read object '{digest.abbreviated}': {error.strerror}",
+            digest=str(digest),
+            errno=error.errno,
+        )
     return ObjectDamaged(str(digest), f"its file can't be read ({error.strerror})")

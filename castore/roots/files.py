@@ -7,9 +7,10 @@ root. A file is published and replaced at once; after a crash it is the old or t
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -46,9 +47,34 @@ class RootFiles:
         layout = self._layout
         if not durable.make_folder(layout.root_folder(root.id), self._folder_mode):
             self._check_shard(root.id[:2])
-        staged = layout.staged_file(f"root-{os.getpid()}-{os.urandom(6).hex()}")
-        durable.publish(layout.root_file(root.id), encode_root(root), staged=staged, mode=self._file_mode)
+        durable.publish(
+            layout.root_file(root.id), encode_root(root), staged=self._new_path(), mode=self._file_mode
+        )
         return self.stamp(root.id)
+
+    def publish_again(self, found: Sequence[Root]) -> list[RootStamp]:
+        """As `publish` for roots that have their files already, all in one shard; synced in bulk.
+
+        For those that an unfinished writer left: only what is written anew is surely on the disk.
+        """
+        for shard in sorted({root.id[:2] for root in found}):
+            self._check_shard(shard)
+        staged: list[str] = []
+        try:
+            for root in found:
+                path = self._new_path()
+                durable.write_new(path, [encode_root(root)], self._file_mode)
+                staged.append(path)
+            durable.sync_files(staged, self._layout.folder)
+            for path, root in zip(staged, found, strict=True):
+                durable.rename(path, self._layout.root_file(root.id))
+        except BaseException:
+            for path in staged:
+                with contextlib.suppress(CastoreError):
+                    durable.remove(path)
+            raise
+        durable.sync_folders({self._layout.root_folder(root.id) for root in found}, self._layout.folder)
+        return [self.stamp(root.id) for root in found]
 
     def remove(self, root_ids: list[str]) -> None:
         """None of these roots has a file any more, on the disk."""
@@ -78,6 +104,9 @@ class RootFiles:
         if root.id != root_id:
             raise RootDamaged(path, f"it holds the root '{root.id}'")
         return root
+
+    def _new_path(self) -> str:
+        return self._layout.staged_file(f"root-{os.getpid()}-{os.urandom(6).hex()}")
 
     def stamp(self, root_id: str) -> RootStamp:
         found = os.lstat(self._layout.root_file(root_id))

@@ -90,7 +90,7 @@ class Batch:
         mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
         parts.source.prepare([staged.frames for staged in mine if staged.found is None])
         with parts.writing() as connection:
-            from castore.index import objects, roots
+            from castore.index import objects, rebuild, roots
 
             now = parts.clock()
             identity = root_id(draft, scope)
@@ -104,6 +104,9 @@ class Batch:
                     raise ObjectMissing(str(digest))
             self._publish(connection, mine)
             objects.add(connection, [_row(staged) for staged in mine])
+            # What a writer that did not end has left is written again before a root relies on it.
+            unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
+            rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))
             sequence = roots.next_sequence(connection)
             old = roots.by_id(connection, identity)
             root = merged(draft, scope, old, now=now, sequence=sequence)

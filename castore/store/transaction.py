@@ -4,8 +4,9 @@ Laws:
 - One writer or sweep of a store is inside `writing` at a time, and it finds rows that say what the root
   files say: the index was made to follow them first.
 - A root file is on the disk before its rows are, and both before the block has ended.
-- After a crash in the middle the files are ahead of the rows; the next `writing` sees it and follows,
-  and first syncs what the crashed one may not have: what is there need not be on the disk.
+- After a crash or an error in the middle the files are ahead of the rows; the next `writing` sees it and
+  follows, and first writes again and syncs what the other may not have: what is there need not be on the
+  disk.
 """
 
 from __future__ import annotations
@@ -92,17 +93,20 @@ class Transactions:
         self.make_writable()
         if every_file and os.path.exists(self.layout.index):
             self.index.discard_unsound()
-        with self.index.writing() as connection:
-            if not rebuild.is_complete(connection):
-                rebuild.rebuild(connection, self.database, self.root_files)
-                is_settled = self.is_made_here
-            elif every_file:
-                is_settled = not rebuild.reconcile_all(connection, self.database, self.root_files)
-            else:
-                is_settled = not rebuild.reconcile(connection, self.database, self.root_files)
-            if not is_settled:
-                durable.sync_everything(self.layout.folder)
-            yield connection
+        while True:
+            with self.index.writing() as connection:
+                if not rebuild.is_complete(connection):
+                    # A transaction of its own: should what follows fail, the next write can tell what it
+                    # left from what was there before.
+                    rebuild.rebuild(connection, self.database, self.root_files)
+                    if not self.is_made_here:
+                        durable.sync_everything(self.layout.folder)
+                    continue
+                follow = rebuild.reconcile_all if every_file else rebuild.reconcile
+                if follow(connection, self.database, self.root_files):
+                    durable.sync_everything(self.layout.folder)
+                yield connection
+                return
 
     def reading(self) -> Connection | None:
         """The index, if it says what the root files say; None: read those."""

@@ -1,10 +1,11 @@
 """A disk that keeps only what was synced: the strictest one that POSIX allows.
 
 Bytes are on it after a sync of their file, a name after a sync of its folder; nothing else helps (ext4
-often keeps more). `violations` runs a trace on it and says where a promise was made too early.
+often keeps more). What a sync that failed should have written is lost: no later sync brings it back, only
+writing it again does. `violations` runs a trace on it and says where a promise was made too early.
 
 The promises, in the order of a write:
- 1. a name in the store is given only to bytes that are on the disk;
+ 1. a name in the store is given only to bytes that are on the disk, in a folder whose name is;
  2. a root is published once every object is on the disk with its name, and its folders with theirs;
  3. the rows are written once the root is; an object is removed once the removal of roots is on the disk;
  4. the first byte on stdout, or the new name of OUT, comes after all of that and the sync of the rows;
@@ -21,7 +22,7 @@ from tests.durability.trace import Event
 __all__ = ["KILLED", "violations"]
 
 KILLED = Event(0, "killed", (), None, "", 0)
-"""Between the events of a program that was killed and those of the next one, on the same files."""
+"""Between the events of a program that was killed, or failed, and those of the next, on the same files."""
 
 _DATA_SYNCS = ("fsync", "fdatasync")
 _WRITES = ("write", "pwrite64", "writev", "pwritev", "ftruncate")
@@ -38,13 +39,16 @@ class _Disk:
         self.bytes: set[str] = set()
         self.names: set[str] = set()
         self.removed: set[str] = set()
+        self.lost: set[str] = set()
+        """Bytes and names that a failed sync did not write. (Of removals none is: the next sync that
+        writes the folder writes them.)"""
         self.found: list[str] = []
 
     def complain(self, words: str) -> None:
         self.found.append(words)
 
     def needs_names(self, under: str, before: str) -> None:
-        for path in sorted(self.names):
+        for path in sorted(self.names | self.lost):
             if path == under or path.startswith(under + "/"):
                 self.complain(f"{before} before the sync of the folder of {self.short(path)}")
 
@@ -60,7 +64,16 @@ class _Disk:
                 self.complain(f"{before} before the sync of the bytes of {self.short(path)}")
         for path in sorted(self.names):
             self.complain(f"{before} before the sync of the folder of {self.short(path)}")
+        for path in sorted(self.lost):
+            if not self.is_staged(path):
+                self.complain(f"{before} though a failed sync lost {self.short(path)}")
         self.needs_removals(self.store, before)
+
+    def lose(self, paths: set[str]) -> None:
+        """A sync that should have written these failed. What SQLite writes, it sees to itself."""
+        self.lost |= {path for path in paths if "/index.sqlite" not in path}
+        self.bytes -= paths
+        self.names -= paths
 
     def short(self, path: str) -> str:
         return os.path.relpath(path, os.path.dirname(self.store))
@@ -80,7 +93,10 @@ class _Disk:
 
 
 def violations(events: Iterable[Event], store: str, *, out: str | None = None) -> list[str]:
-    """Every promise that was made too early by a program that wrote to the store folder, and to OUT."""
+    """Every promise that was made too early by a program that wrote to the store folder, and to OUT.
+
+    A program that met an error makes none; KILLED stands between its events and those of the next.
+    """
     disk = _Disk(store, out)
     has_printed = False
     for event in events:
@@ -94,6 +110,12 @@ def violations(events: Iterable[Event], store: str, *, out: str | None = None) -
             _open(disk, event)
         elif event.call in _DATA_SYNCS:
             _sync(disk, event.paths[0])
+        elif event.call in ("failed fsync", "failed fdatasync"):
+            path = event.paths[0]
+            disk.lose({each for each in disk.bytes if each == path})
+            disk.lose({each for each in disk.names if os.path.dirname(each) == path})
+        elif event.call == "failed syncfs":
+            disk.lose(disk.bytes | disk.names)
         elif event.call in ("syncfs", "sync"):
             disk.bytes.clear()
             disk.names.clear()
@@ -101,10 +123,12 @@ def violations(events: Iterable[Event], store: str, *, out: str | None = None) -
         elif event.call == "killed":
             disk.bytes = {path for path in disk.bytes if not disk.is_staged(path)}
             disk.names = {path for path in disk.names if not disk.is_staged(path) and path != disk.out}
+            disk.lost = {path for path in disk.lost if not disk.is_staged(path) and path != disk.out}
             has_printed = False
         elif event.call.startswith("rename"):
             _rename(disk, *event.paths)
         elif event.call.startswith("mkdir"):
+            disk.lost.discard(event.paths[0])
             if disk.is_ours(event.paths[0]):
                 disk.names.add(event.paths[0])
         elif event.call.startswith("link"):
@@ -145,6 +169,12 @@ def _rename(disk: _Disk, source: str, target: str) -> None:
         return
     act = f"{disk.short(target)} got its name"
     beneath = source + "/"
+    if os.path.dirname(target) in disk.names | disk.lost:
+        disk.complain(f"{act} before the sync of the folder of {disk.short(os.path.dirname(target))}")
+    for path in sorted(disk.lost):
+        if path == source or path.startswith(beneath):
+            disk.complain(f"{act} though a failed sync lost {disk.short(path)}")
+    disk.lost.discard(target)
     for path in sorted(disk.bytes):
         if path == source or path.startswith(beneath):
             disk.complain(f"{act} before the sync of the bytes of {disk.short(path)}")
@@ -163,6 +193,7 @@ def _rename(disk: _Disk, source: str, target: str) -> None:
 def _unlink(disk: _Disk, path: str) -> None:
     disk.bytes.discard(path)
     disk.names.discard(path)
+    disk.lost.discard(path)
     if path.startswith(disk.store + "/objects/"):
         disk.needs_removals(disk.store + "/roots", f"{disk.short(path)} was removed")
     if path.startswith((disk.store + "/objects/", disk.store + "/roots/")):

@@ -1,19 +1,32 @@
-"""The commands that write, each with what must be there before it."""
+"""The commands that write, and some that read, each with what must be there before it.
+
+A new command is one line in a list here: the proofs of order, kills and failing calls all take it.
+"""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from castore import api
 from castore.config import SYNC_FILES_MAX
+from castore.objects.database import encode_object
 from castore.store.keeping import RootChoice
 from tests.durability.shell import Shell, document
 
-__all__ = ["REBUILD", "SCENARIOS", "Scenario"]
+__all__ = ["MORE", "READING", "SCENARIOS", "Scenario"]
+
+_MOVE_NAME = Path(__file__).with_name("move_name.py")
+_UNNAMED = b"an object that a crash left without root and row " * 30
 
 
 class Scenario:
-    """A command line, what must be in the store before it, and what it reads."""
+    """A command line, what must be in the store before it, and what it reads.
+
+    In the arguments, DOCUMENT stands for a file that holds the folded document `kept`, OBJECT for the
+    digest of an object of it.
+    """
 
     def __init__(self, name: str, *arguments: str, values: int = 0, **options: Any) -> None:
         self.name = name
@@ -26,6 +39,8 @@ class Scenario:
         self.out: str | None = str(options["out"]) if "out" in options else None
         self.has_store = bool(options.get("has_store", True))
         self.has_index = bool(options.get("has_index", True))
+        self.has_unnamed = bool(options.get("has_unnamed", False))
+        self.moves_name = bool(options.get("moves_name", False))
         self.kept: dict[bytes, bytes] = {}
         """By the folded document: the source of what is there before it, and must stay."""
 
@@ -37,26 +52,65 @@ class Scenario:
         for name in self._names():
             folder.joinpath(name).write_text(f"the file {name}\n" * 40)
         if self.has_store:
-            store = api.init_store(shell.store)
-            self.kept[api.fold_bytes(store, document("kept"))] = document("kept")
-            doomed = api.fold_bytes(store, document("doomed"), name="doomed")
-            if self.name != "gc":
-                self.kept[doomed] = document("doomed")
-            else:
-                store.forget(RootChoice(references=("doomed",)))
-            store.close()
-            if not self.has_index:
-                shell.store.joinpath("index.sqlite").unlink()
+            self._fill(shell)
         return shell
 
-    def _names(self) -> list[str]:
-        return [f"file-{number}" for number in range(self.files)]
+    def command(self, shell: Shell) -> list[str]:
+        """What runs, in the folder that was prepared."""
+        if self.moves_name:
+            return [sys.executable, str(_MOVE_NAME), str(shell.store), *self._arguments()]
+        return shell.command(*self._arguments())
+
+    def unsynced(self, shell: Shell, which: str) -> list[str]:
+        """The same without the syncs that `unsynced.py` calls `which`."""
+        return shell.unsynced(which, *self._arguments())
 
     def out_of(self, shell: Shell) -> str | None:
         return None if self.out is None else str(shell.folder / self.out)
 
+    def _fill(self, shell: Shell) -> None:
+        store = api.init_store(shell.store)
+        kept = api.fold_bytes(store, document("kept"))
+        self.kept[kept] = document("kept")
+        shell.folder.joinpath("kept.json").write_bytes(kept)
+        doomed = api.fold_bytes(store, document("doomed"), name="doomed")
+        if self.arguments[0] == "gc":
+            store.forget(RootChoice(references=("doomed",)))
+            if self.has_unnamed:
+                _leave_unnamed(shell)
+        else:
+            self.kept[doomed] = document("doomed")
+        store.close()
+        if not self.has_index:
+            shell.store.joinpath("index.sqlite").unlink()
+
+    def _arguments(self) -> list[str]:
+        document_digest = str(api.Digest.of(next(iter(self.kept)))) if self.kept else ""
+        value = document("kept", 1)
+        meant = {"DOCUMENT": "kept.json", "KEPT": document_digest, "OBJECT": _object_of(value)}
+        return [meant.get(each, each) for each in self.arguments]
+
+    def _names(self) -> list[str]:
+        return [f"file-{number}" for number in range(self.files)]
+
     def __repr__(self) -> str:
         return self.name
+
+
+def _object_of(source: bytes) -> str:
+    """The digest of the only string in a document of one value: it folds as its text."""
+    import json
+
+    (text,) = json.loads(source).values()
+    return str(api.Digest.of(text.encode()))
+
+
+def _leave_unnamed(shell: Shell) -> None:
+    encoded = encode_object(_UNNAMED, 3)
+    path = shell.store / "objects" / encoded.digest.hex[:2] / encoded.digest.hex
+    path.parent.mkdir(exist_ok=True, mode=0o700)
+    path.write_bytes(encoded.file)
+    path.chmod(0o400)
 
 
 SCENARIOS = [
@@ -71,4 +125,20 @@ SCENARIOS = [
     Scenario("gc", "gc", "--now"),
 ]
 
-REBUILD = Scenario("fold with the index gone", "fold", values=2, has_index=False)
+MORE = [
+    Scenario("tag that moves a name", "doomed", "KEPT", moves_name=True),
+    Scenario("fold with the index gone", "fold", values=2, has_index=False),
+    Scenario("gc with the index gone", "gc", "--now", has_index=False),
+    Scenario("gc of an unnamed object", "gc", "--now", has_unnamed=True),
+]
+"""Of these not every sync is needed for a promise: some only make sure of what may be on the disk already."""
+
+READING = [
+    Scenario("unfold", "unfold", "DOCUMENT"),
+    Scenario("cat", "cat", "OBJECT"),
+    Scenario("verify", "verify"),
+    Scenario("verify a file", "verify", "DOCUMENT"),
+    Scenario("log", "log", "--json"),
+    Scenario("ls", "ls", "--json"),
+    Scenario("stats", "stats", "--json"),
+]

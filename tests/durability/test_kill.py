@@ -14,7 +14,7 @@ import pytest
 from castore import api
 from castore.gc.sweep import sweep
 from castore.store import Store
-from tests.durability.scenario import REBUILD, SCENARIOS, Scenario
+from tests.durability.scenario import MORE, SCENARIOS, Scenario
 from tests.durability.shell import Shell
 from tests.durability.test_many_at_once import findings, serious
 from tests.durability.trace import Event, needs_strace, traced
@@ -35,9 +35,7 @@ Point = tuple[str, int]
 
 def points(scenario: Scenario, shell: Shell) -> list[Point]:
     """Every call on what matters that the scenario makes, by its name and number."""
-    done = traced(
-        shell.command(*scenario.arguments), shell.folder, environment=shell.environment, stdin=scenario.stdin
-    )
+    done = traced(scenario.command(shell), shell.folder, environment=shell.environment, stdin=scenario.stdin)
     assert done.code == 0, done.err
     ours = str(shell.folder)
     return [
@@ -63,7 +61,7 @@ def some_of(found: list[Point], each: int) -> list[Point]:
 def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     """False if that call was not reached. Everything that must hold after a kill is asserted."""
     killed = traced(
-        shell.command(*scenario.arguments),
+        scenario.command(shell),
         shell.folder,
         environment=shell.environment,
         stdin=scenario.stdin,
@@ -75,7 +73,7 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     before = check(scenario, shell)
     if before is not None:
         before.close()
-    again = shell(*scenario.arguments, stdin=scenario.stdin)
+    again = shell.run(scenario.command(shell), scenario.stdin)
     assert again.code == 0, again.err
     store = check(scenario, shell)
     assert store is not None
@@ -112,7 +110,7 @@ class TestKilled:
         self.kill_at_each(ctx, scenario, 1)
 
     @pytest.mark.long
-    @pytest.mark.parametrize("scenario", [*SCENARIOS, REBUILD], ids=repr)
+    @pytest.mark.parametrize("scenario", [*SCENARIOS, *MORE], ids=repr)
     def test_at_every_call(self, ctx: Shell, scenario: Scenario) -> None:
         self.kill_at_each(ctx, scenario, 5 if scenario.name in _LARGE else 1_000_000)
 

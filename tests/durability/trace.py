@@ -7,18 +7,23 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-__all__ = ["CALLS", "Event", "Traced", "needs_strace", "parse", "traced"]
+__all__ = ["CALLS", "READS", "Event", "Traced", "needs_strace", "parse", "traced"]
 
 CALLS = (
     "openat,creat,write,pwrite64,writev,pwritev,ftruncate,fsync,fdatasync,syncfs,sync,"
     "rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir"
 )
 """Every call that changes a file, a name, or what is on the disk."""
+
+READS = "read,pread64,getdents64,newfstatat,statx,flock,fcntl,mmap,fchmod,chmod,fchmodat,fchown"
+"""Calls on files that may fail too; those that change a mode only are among them."""
+
+_SYNCS = ("fsync", "fdatasync", "syncfs")
 
 needs_strace = pytest.mark.skipif(
     shutil.which("strace") is None, reason="strace is not installed: no system call can be seen"
@@ -37,6 +42,7 @@ class Event:
     """One call that succeeded. paths: absolute, as many as it has; descriptor: of a call on an open file.
 
     number: which call of this name it was of its process and thread, from 1, the failed ones counted.
+    A sync that failed is an event too, `failed fsync`: what it did not write is lost.
     """
 
     process: int
@@ -53,6 +59,8 @@ class Traced:
     out: bytes
     err: str
     events: list[Event]
+    injected: str = ""
+    """The call that was made to fail, as strace wrote it; nothing if it was not met."""
 
 
 def traced(
@@ -61,13 +69,19 @@ def traced(
     *,
     environment: dict[str, str],
     stdin: bytes = b"",
+    calls: str = CALLS,
     kill_at: tuple[str, int] | None = None,
+    fail_at: tuple[str, int, str] | None = None,
 ) -> Traced:
     """What the command did, its standard output being a pipe. strace is aimed at the interpreter itself.
 
     kill_at: name and number of a call; the process or thread that makes it dies there, without it.
+    fail_at: name and number of a call, and the error that it returns (`EIO`) without being made.
     """
-    options = ["--seccomp-bpf", f"--trace={CALLS}"]
+    options = ["--seccomp-bpf", f"--trace={calls}"]
+    if fail_at is not None:
+        call, number, error = fail_at
+        options.append(f"--inject={call}:error={error}:when={number}")
     if kill_at is not None:
         call, number = kill_at
         # strace gives no signal where a filter in the kernel chooses the calls, though that is faster.
@@ -82,9 +96,11 @@ def traced(
         check=False,
         timeout=120,
     )
-    events = list(parse(log.read_text().splitlines(), str(folder)))
+    lines = log.read_text().splitlines()
     log.unlink()
-    return Traced(done.returncode, done.stdout, done.stderr.decode(), events)
+    injected = next((line for line in lines if line.endswith("(INJECTED)")), "")
+    events = list(parse(lines, str(folder)))
+    return Traced(done.returncode, done.stdout, done.stderr.decode(), events, injected)
 
 
 def parse(lines: Sequence[str], folder: str) -> Iterator[Event]:
@@ -105,8 +121,11 @@ def parse(lines: Sequence[str], folder: str) -> Iterator[Event]:
             raise AssertionError(f"strace wrote a line that is not understood: {line!r}")
         process, call, arguments, result, rest = match.groups()
         counts[process, call] = number = counts.get((process, call), 0) + 1
-        if result != "?" and int(result) >= 0:
+        if result != "?" and int(result, 0) >= 0:
             yield _event(int(process), call, arguments, rest, number, folder)
+        elif call in _SYNCS and result != "?":
+            failed = _event(int(process), call, arguments, rest, number, folder)
+            yield replace(failed, call=f"failed {call}")
 
 
 def _event(process: int, call: str, arguments: str, rest: str, number: int, folder: str) -> Event:
@@ -114,6 +133,11 @@ def _event(process: int, call: str, arguments: str, rest: str, number: int, fold
         opened = re.match(r"<(.*)>", rest)
         return Event(process, call, (opened[1],) if opened else (), None, arguments, number)
     on_file = _DESCRIPTOR.match(arguments)
+    if call == "newfstatat" and on_file is not None and "AT_EMPTY_PATH" in arguments:
+        return Event(process, call, (on_file[2],), int(on_file[1]), arguments, number)
+    if call == "mmap":
+        mapped = re.search(r"\d+<([^>]*)>", arguments)
+        return Event(process, call, (mapped[1],) if mapped else (), None, arguments, number)
     if on_file is not None and not call.endswith("at") and call != "renameat2":
         return Event(process, call, (on_file[2],), int(on_file[1]), arguments, number)
     bases = _AT.findall(arguments) or [folder]
