@@ -16,8 +16,11 @@ from castore.errors import InvalidConfig, InvalidOption
 
 __all__ = [
     "CLOCK_SKEW_SECONDS_MAX",
+    "CONFIG_BYTES_MAX",
     "CONFIG_TEMPLATE",
+    "COUNT_MAX",
     "DEPTH_MAX",
+    "DURATION_SECONDS_MAX",
     "FRAME_BYTES",
     "HELD_BYTES_MAX",
     "HELD_OBJECT_BYTES_MAX",
@@ -26,10 +29,13 @@ __all__ = [
     "OBJECT_BYTES_MAX",
     "PREVIEW_BYTES_MAX",
     "REFERENCE_BYTES_MAX",
+    "ROOT_BYTES_MAX",
+    "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
     "SYNC_FILES_MAX",
+    "TIME_MAX",
     "Config",
     "FoldDefaults",
     "change_setting",
@@ -68,6 +74,21 @@ HELD_BYTES_MAX = 32 << 20
 
 # --- The store -------------------------------------------------------------------------------------
 
+ROOT_BYTES_MAX = 256 << 20
+"""Largest root file: one that names three and a half million objects."""
+
+ROOT_VALUES_MAX = 1 << 22
+"""Commas and brackets in a root file: reading one takes some 500 MB at most."""
+
+COUNT_MAX = 1 << 53
+"""Largest size or sequence number in a root: every reader of JSON has it exactly."""
+
+TIME_MAX = 200_000_000_000
+"""Latest time in a root, unix seconds: in the year 8307, which calendars still have."""
+
+DURATION_SECONDS_MAX = 31_557_600_000
+"""Longest duration that an option or a setting can say: 1,000 years."""
+
 SYNC_FILES_MAX = 64
 """Up to this many staged files are synced one by one; above it the whole file system is, at once."""
 
@@ -77,11 +98,17 @@ LOCK_TIMEOUT_SECONDS = 30.0
 STAGED_AGE_SECONDS_MAX = 86_400
 """Staged files older than this are what a crash left, and are swept."""
 
+CONFIG_BYTES_MAX = 64 << 10
+"""Longest config.toml."""
+
 CLOCK_SKEW_SECONDS_MAX = 300
 """gc refuses to run on a clock that stands further than this before the store's newest record."""
 
 STAGING_PROCESSES_MAX = 8
 """Processes that stage the files of one call together."""
+
+OPERATOR = "*"
+"""The grant of whoever runs the store, and the scope of roots that only they see. No name of a scope."""
 
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")
@@ -144,7 +171,12 @@ def parse_duration(text: str) -> int:
             hint="write an integer and s, m, h, d or w, as in 30d",
             subject=text[:40],
         )
-    return int(match[1]) * _SECONDS[match[2]]
+    seconds = int(match[1]) * _SECONDS[match[2]]
+    if seconds > DURATION_SECONDS_MAX:
+        raise InvalidOption(
+            f"'{text}' is over 1,000 years", hint="what has no duration is kept for ever", subject=text
+        )
+    return seconds
 
 
 def duration_text(seconds: int) -> str:
@@ -236,7 +268,9 @@ def parse_config(text: str) -> Config:
 
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise InvalidConfig("it is nested too deep") from error
+    except ValueError as error:  # Also what Python says of a number of 5,000 digits.
         raise InvalidConfig(f"it is not TOML: {error}") from error
     values: dict[str, Any] = {}
     fold_values: dict[str, Any] = {}

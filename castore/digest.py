@@ -50,6 +50,9 @@ class Digest(NamedTuple):
 
     @classmethod
     def from_raw(cls, raw: bytes) -> Digest:
+        """Of 32 bytes; raises ValueError for any other number of them."""
+        if len(raw) != 32:
+            raise ValueError("a digest has 32 bytes")
         return cls(raw.hex())
 
     @property

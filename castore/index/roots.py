@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from castore.digest import Digest
-from castore.roots.files import RootStamp
+from castore.errors import InvalidOption, LimitExceeded
+from castore.roots.files import RootStamp, check_root
 from castore.roots.model import Content, Root, RootKind
 
 __all__ = [
@@ -37,6 +38,12 @@ _COLUMNS = (
     "number, id, scope, kind, name, source_name, source_digest, source_size, document_digest, document_size,"
     " created, sequence, expires, forgotten, expires_unforgotten, details"
 )
+
+
+class RowInvalid(sqlite3.DatabaseError):
+    """A row that no root file could have led to: the index is damaged."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 class StampRow(NamedTuple):
@@ -228,7 +235,7 @@ class _Objects(Sequence[Digest]):
 
 def _objects_of(connection: sqlite3.Connection, number: int) -> tuple[Digest, ...]:
     rows = connection.execute("SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (number,))
-    return tuple(Digest(digest.hex()) for (digest,) in rows)
+    return tuple(Digest.from_raw(digest) for (digest,) in rows)
 
 
 def _select(
@@ -238,25 +245,34 @@ def _select(
     *,
     objects: Callable[[sqlite3.Connection, int], Sequence[Digest]] = _objects_of,
 ) -> Iterator[Root]:
+    for row in connection.execute(f"SELECT {_COLUMNS} FROM roots {where}", values).fetchall():
+        try:
+            root = _root(row, objects(connection, row[0]))
+            check_root(root)
+        except (ValueError, TypeError, RecursionError, InvalidOption, LimitExceeded) as error:
+            raise RowInvalid(f"the row of root {row[0]} is not one that we write") from error
+        yield root
+
+
+def _root(row: Sequence[Any], objects: Sequence[Digest]) -> Root:
     import json
 
-    for row in connection.execute(f"SELECT {_COLUMNS} FROM roots {where}", values).fetchall():
-        yield Root(
-            id=row[1],
-            scope=row[2],
-            kind=RootKind(row[3]),
-            name=row[4],
-            source_name=row[5],
-            source=_content_of(row[6], row[7]),
-            document=_content_of(row[8], row[9]),
-            created=row[10],
-            sequence=row[11],
-            expires=row[12],
-            forgotten=row[13],
-            expires_unforgotten=row[14],
-            objects=objects(connection, row[0]),
-            details={} if row[15] == "{}" else json.loads(row[15]),
-        )
+    return Root(
+        id=row[1],
+        scope=row[2],
+        kind=RootKind(row[3]),
+        name=row[4],
+        source_name=row[5],
+        source=_content_of(row[6], row[7]),
+        document=_content_of(row[8], row[9]),
+        created=row[10],
+        sequence=row[11],
+        expires=row[12],
+        forgotten=row[13],
+        expires_unforgotten=row[14],
+        objects=objects,
+        details={} if row[15] == "{}" else json.loads(row[15]),
+    )
 
 
 def _content(content: Content | None) -> tuple[bytes | None, int | None]:

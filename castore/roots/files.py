@@ -15,15 +15,23 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from castore import durable
+from castore.config import (
+    COUNT_MAX,
+    OPERATOR,
+    ROOT_BYTES_MAX,
+    ROOT_VALUES_MAX,
+    TIME_MAX,
+    parse_name,
+    parse_scope,
+)
 from castore.digest import Digest
-from castore.errors import CastoreError, InvalidOption, RootDamaged
+from castore.errors import CastoreError, InvalidOption, LimitExceeded, RootDamaged
 from castore.layout import ROOT_NAME, SHARDS, Layout
 from castore.roots.model import Content, Root, RootKind
 
-__all__ = ["RootFiles", "RootStamp", "decode_root", "encode_root"]
+__all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_FILE_BYTES_MAX = 1 << 30
 
 
 class RootStamp(NamedTuple):
@@ -43,13 +51,14 @@ class RootFiles:
         self._folder_mode = folder_mode
 
     def publish(self, root: Root) -> RootStamp:
-        """The file of `root` holds it, on the disk, in place of what was there."""
+        """The file of `root` holds it, on the disk, in place of what was there. Raises LimitExceeded."""
         layout = self._layout
+        data = encode_root(root)
+        check_root(root)
+        _check_length(data)
         if not durable.make_folder(layout.root_folder(root.id), self._folder_mode):
             self._check_shard(root.id[:2])
-        durable.publish(
-            layout.root_file(root.id), encode_root(root), staged=self._new_path(), mode=self._file_mode
-        )
+        durable.publish(layout.root_file(root.id), data, staged=self._new_path(), mode=self._file_mode)
         return self.stamp(root.id)
 
     def publish_again(self, found: Sequence[Root]) -> list[RootStamp]:
@@ -95,7 +104,7 @@ class RootFiles:
             with os.fdopen(descriptor, "rb") as file:
                 # Asked for more bytes than there are, Python would make room for all of them.
                 size = os.fstat(descriptor).st_size
-                data = file.read(min(size, _FILE_BYTES_MAX))
+                data = file.read(min(size, ROOT_BYTES_MAX + 1))
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -206,7 +215,10 @@ def decode_root(data: bytes, path: str) -> Root:
     import json
 
     try:
-        members = json.loads(data)
+        _check_length(data)
+        members = json.loads(data, parse_constant=_no_constant)
+    except LimitExceeded as error:
+        raise RootDamaged(path, error.message) from None
     except (ValueError, RecursionError):
         # The parser's own words are about its text, and nobody edits a root file.
         raise RootDamaged(path, "it is not JSON") from None
@@ -217,13 +229,39 @@ def decode_root(data: bytes, path: str) -> Root:
         if check != sha256(_canonical(members)).hexdigest():
             raise ValueError("its check does not fit")
         root = _root_of(members)
+        check_root(root)
         if encode_root(root) != data:
             raise ValueError("it is not in canonical form")
-    except (ValueError, InvalidOption) as error:
+    except (ValueError, InvalidOption, LimitExceeded) as error:
         raise RootDamaged(path, str(error)) from None
     except (KeyError, TypeError, RecursionError):
         raise RootDamaged(path, "a member is absent, or not what it must be") from None
     return root
+
+
+def _check_length(data: bytes) -> None:
+    """A root's file is not longer, and does not hold more, than a reader takes. Raises LimitExceeded."""
+    if len(data) > ROOT_BYTES_MAX:
+        raise LimitExceeded(f"a root's file is over {ROOT_BYTES_MAX:,} bytes", limit="ROOT_BYTES_MAX")
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > ROOT_VALUES_MAX:
+        raise LimitExceeded(f"a root's file has over {ROOT_VALUES_MAX:,} values", limit="ROOT_VALUES_MAX")
+
+
+def check_root(root: Root) -> None:
+    """Its times, counts and names are some that a root can have. Raises LimitExceeded, InvalidOption.
+
+    Whoever wrote it: none of them may lead a reader into what no calendar, column or path has.
+    """
+    times = (root.created, root.expires, root.forgotten, root.expires_unforgotten)
+    if not all(0 <= time <= TIME_MAX for time in times if time is not None):
+        raise LimitExceeded("a time is before 1970 or after the year 8307", limit="TIME_MAX")
+    counts = [root.sequence, *(each.size for each in (root.source, root.document) if each is not None)]
+    if not all(0 <= count <= COUNT_MAX for count in counts):
+        raise LimitExceeded(f"a size or number is over {COUNT_MAX:,}", limit="COUNT_MAX")
+    if root.scope != OPERATOR:
+        parse_scope(root.scope)
+    if root.name is not None:
+        parse_name(root.name)
 
 
 def _root_of(members: dict[str, Any]) -> Root:
@@ -260,6 +298,10 @@ def _content_of(value: Any) -> Content | None:
     if value is None:
         return None
     return Content(Digest.parse(_text(value["digest"])), _integer(value["size"]))
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
 
 
 def _kind(value: Any) -> RootKind:

@@ -7,18 +7,28 @@ leaves a folder with another name or nothing.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from castore import durable
-from castore.config import CONFIG_TEMPLATE, Config, parse_config
-from castore.errors import CastoreError, InvalidConfig, StoreExists, StoreMissing, UnknownStoreFormat
+from castore.config import CONFIG_BYTES_MAX, CONFIG_TEMPLATE, Config, parse_config
+from castore.errors import (
+    CastoreError,
+    InvalidConfig,
+    StoreExists,
+    StoreMissing,
+    StoreUnavailable,
+    UnknownStoreFormat,
+)
 from castore.layout import FORMAT_VERSION, GITATTRIBUTES_TRACKED, GITIGNORE_PRIVATE, GITIGNORE_TRACKED, Layout
 from castore.objects.loose import Modes
 
 __all__ = ["create_folder", "is_store", "read_config", "read_format", "shared_modes"]
 
 _FORMAT_BYTES_MAX = 200
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+"""A planted pipe can't make us wait, nor a link lead us elsewhere."""
 
 
 def is_store(layout: Layout) -> bool:
@@ -28,26 +38,23 @@ def is_store(layout: Layout) -> bool:
 def read_format(layout: Layout) -> None:
     """The store is there, and of our version. Raises StoreMissing, UnknownStoreFormat."""
     try:
-        with open(layout.format, "rb") as file:
-            line = file.read(_FORMAT_BYTES_MAX)
+        line = _read_file(layout.format, _FORMAT_BYTES_MAX)
     except (FileNotFoundError, NotADirectoryError):
         raise StoreMissing(f"no store in '{layout.folder}'", folder=layout.folder) from None
-    except OSError as error:
-        raise CastoreError(f"can't read '{layout.format}': {error.strerror}", file=layout.format) from error
     if line.rstrip() != FORMAT_VERSION.encode():
         shown = line.decode("utf-8", "replace").split("\n")[0][:40]
         raise UnknownStoreFormat(f"the store in '{layout.folder}' has the unknown format '{shown}'")
+    _check_folders(layout)
 
 
 def read_config(layout: Layout) -> Config:
     """The settings in config.toml; the defaults if there is none. Raises InvalidConfig."""
     try:
-        with open(layout.config, "rb") as file:
-            data = file.read()
+        data = _read_file(layout.config, CONFIG_BYTES_MAX + 1)
     except FileNotFoundError:
         return Config()
-    except OSError as error:
-        raise CastoreError(f"can't read '{layout.config}': {error.strerror}", file=layout.config) from error
+    if len(data) > CONFIG_BYTES_MAX:
+        raise _invalid(layout, InvalidConfig(f"it is longer than {CONFIG_BYTES_MAX:,} bytes"))
     # Most stores have the file as it was written, all comments: then no parser is loaded.
     if data == CONFIG_TEMPLATE.encode():
         return Config()
@@ -57,6 +64,37 @@ def read_config(layout: Layout) -> Config:
         raise _invalid(layout, InvalidConfig("it is not UTF-8")) from error
     except InvalidConfig as error:
         raise _invalid(layout, error) from error.__cause__
+
+
+def _read_file(path: str, length_max: int) -> bytes:
+    """The beginning of a file. Raises FileNotFoundError, NotADirectoryError; CastoreError for the rest."""
+    try:
+        descriptor = os.open(path, _READ)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise CastoreError(f"'{path}' is not a regular file", file=path)
+            return os.read(descriptor, length_max)
+        finally:
+            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise CastoreError(f"can't read '{path}': {reason}", file=path, errno=error.errno) from error
+
+
+def _check_folders(layout: Layout) -> None:
+    """None of the store's folders leads elsewhere: what is written or removed there would not be ours.
+
+    It would not even be durable: what is synced is the file system of the store's own folder.
+    """
+    for path in (layout.objects, layout.roots, layout.tmp, layout.damaged):
+        if os.path.islink(path):
+            raise StoreUnavailable(
+                f"'{path}' is a link, and a store's own folders are none",
+                hint="keep the store in one place: move the folder back, or link to the store as a whole",
+                folder=layout.folder,
+            )
 
 
 def _invalid(layout: Layout, error: InvalidConfig) -> InvalidConfig:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from castore.config import COUNT_MAX
 from castore.digest import Digest
 from castore.errors import RootDamaged
 from castore.roots.files import decode_root, encode_root
@@ -21,7 +22,7 @@ from .conftest import NOW, Clock, put
 
 DIGESTS = st.binary(min_size=1, max_size=3).map(Digest.of)
 CONTENTS = st.none() | st.builds(Content, DIGESTS, st.integers(0, 1 << 50))
-NAMES = st.none() | st.text(max_size=20)
+NAMES = st.none() | st.from_regex(r"[G-Zg-z][A-Za-z0-9._-]{0,20}", fullmatch=True)
 TIMES = st.none() | st.floats(0, 1e11)
 ROOTS = st.builds(
     Root,
@@ -29,11 +30,11 @@ ROOTS = st.builds(
     scope=st.just("default"),
     kind=st.sampled_from(RootKind),
     name=NAMES,
-    source_name=NAMES,
+    source_name=st.none() | st.text(max_size=20),
     source=CONTENTS,
     document=CONTENTS,
     created=st.floats(0, 1e11),
-    sequence=st.integers(0, 1 << 60),
+    sequence=st.integers(0, COUNT_MAX),
     expires=TIMES,
     forgotten=TIMES,
     expires_unforgotten=TIMES,
