@@ -6,6 +6,7 @@ Laws:
   an object looks for it inside its own.
 - A root's file goes before its rows, and both before the objects: a crash leaves objects that nothing
   names. Running again does the rest.
+- On a full disk it works too, though the index can't be written there.
 - Where it is not certain what is kept, nothing is removed: roots/ missing or never used, a root file that
   can't be read, a clock that stands before the newest record are all errors.
 
@@ -14,6 +15,7 @@ Memory: the digests of a group of shards.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import replace
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from castore.config import CLOCK_SKEW_SECONDS_MAX, STAGED_AGE_SECONDS_MAX
 from castore.digest import Digest
-from castore.errors import Damaged, RootDamaged
+from castore.errors import CastoreError, Damaged, RootDamaged
 from castore.gc.plan import ExpiringRoot, GcReport, ShardPlan, expired_roots, plan_shard
 from castore.layout import SHARDS
 from castore.store import Store
@@ -54,6 +56,18 @@ def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
 
 def sweep(store: Store, *, forgotten_now: bool = False) -> GcReport:
     """Expired roots are gone, and every object that only they named, on the disk. Says what was done."""
+    try:
+        return _sweep(store, forgotten_now=forgotten_now)
+    except CastoreError as error:
+        if error.fields.get("errno") not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        return _sweep_without_index(store, forgotten_now=forgotten_now)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _sweep(store: Store, *, forgotten_now: bool) -> GcReport:
     parts = store.parts
     _check_roots(store)
     with parts.writing(every_file=True) as connection:
@@ -67,15 +81,44 @@ def sweep(store: Store, *, forgotten_now: bool = False) -> GcReport:
         with parts.writing() as connection:
             _, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
             report = _sweep_group(store, connection, SHARDS[start : start + _GROUP_SHARDS], later, report)
+    return _with_staged(report, _remove_stale(store, now))
+
+
+def _sweep_without_index(store: Store, *, forgotten_now: bool) -> GcReport:
+    """As `sweep`, needing no room: the index goes first, and rows are made in memory from the root files.
+
+    No writer is beside it: each waits, or finds no index and makes it anew afterwards.
+    """
+    from castore.index.temporary import roots_in_memory
+
+    parts = store.parts
+    with parts.one_thread, parts.index.alone():
+        _check_roots(store)
+        connection = roots_in_memory(parts.root_files)
+        now = parts.clock()
+        _check_clock(connection, now)
+        gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+        parts.index.remove("the disk is full: the index was removed, and the next write builds it anew")
+        parts.root_files.remove([root.id for root in gone])
+        report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+        for shard in SHARDS:
+            found = _plan_shard(store, connection, shard, gone, later)
+            report = report.with_shard(found)
+            removed = [Digest(each) for each in found.removed]
+            for digest in removed:
+                parts.source.delete(digest)
+            parts.source.settle(removed)
+    return _with_staged(report, _remove_stale(store, now))
+
+
+def _remove_stale(store: Store, now: float) -> list[tuple[str, int]]:
+    """What lay in tmp/ for over a day is gone; its paths and bytes."""
+    from castore import durable
+
     stale = _stale(store, now)
     for path, _ in stale:
-        from castore import durable
-
         durable.remove(path)
-    return _with_staged(report, stale)
-
-
-# --- Helpers ---------------------------------------------------------------------------------------
+    return stale
 
 
 def _sweep_group(
@@ -97,7 +140,7 @@ def _sweep_group(
     for digest in removed:
         store.parts.source.delete(digest)
     # Those that only have a row were removed by a sweep that did not end, and may not have synced it.
-    store.parts.source.settle({*removed, *(Digest.from_raw(row) for row in rows if len(row) == 32)})
+    store.parts.source.settle({*removed, *map(Digest.from_raw, rows)})
     objects.remove(connection, rows)
     return report
 

@@ -12,6 +12,7 @@ Laws:
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -21,7 +22,7 @@ from contextlib import closing, contextmanager
 from urllib.parse import quote
 
 from castore import durable
-from castore.config import LOCK_TIMEOUT_SECONDS, ROOT_BYTES_MAX
+from castore.config import LOCK_TIMEOUT_SECONDS
 from castore.errors import CastoreError, IndexDamaged, StoreLocked, UnknownStoreFormat
 from castore.index.schema import APPLICATION_ID, FINGERPRINT, SCHEMA, SCHEMA_VERSION
 from castore.layout import Layout
@@ -35,6 +36,15 @@ _ENDINGS = ("", "-wal", "-shm", "-journal")
 """Of the index's name: of itself, and of what SQLite keeps beside it."""
 
 _LOCK_POLL_SECONDS = 0.005
+
+_ERROR_NUMBERS = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    # The shared memory is a file of 32 kB: what fails is making room for it.
+    sqlite3.SQLITE_IOERR_SHMSIZE: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+}
+"""What an error of SQLite's is, told as one of the system's."""
 
 
 class IndexFile:
@@ -80,6 +90,20 @@ class IndexFile:
             self._unlock(lock)
             if is_damaged:
                 self._discard(deadline)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """No writer is inside `writing`, and none gets in, until the block has ended. Raises StoreLocked."""
+        self.close()
+        lock = self._lock(exclusive=True, deadline=time.monotonic() + self._timeout_seconds)
+        try:
+            yield
+        finally:
+            self._unlock(lock)
+
+    def remove(self, why: str) -> None:
+        """There is no index; the next write makes it anew. Called inside `alone`. why: becomes a note."""
+        self._remove(why)
 
     def discard_unsound(self) -> None:
         """An index that contradicts itself is gone, so that the next write makes it anew.
@@ -179,7 +203,6 @@ class IndexFile:
             self.close()
             raise UnknownStoreFormat(f"the index '{self._layout.index}' was written by a newer castore")
         connection.execute("PRAGMA synchronous=FULL")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ROOT_BYTES_MAX)
         if not _is_ours(connection, version):
             self.close()
             return None
@@ -233,8 +256,8 @@ class IndexFile:
         finally:
             self._unlock(lock)
 
-    def _remove(self) -> None:
-        self.notes.append("the index was not usable and is built anew")
+    def _remove(self, why: str = "the index was not usable and is built anew") -> None:
+        self.notes.append(why)
         for ending in _ENDINGS:
             durable.remove(self._layout.index + ending)
 
@@ -263,11 +286,9 @@ class IndexFile:
             if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
                 raise sqlite3.OperationalError("the index has a WAL, and the folder can't be written")
             options += "&immutable=1"
-        connection = sqlite3.connect(
+        return sqlite3.connect(
             _uri(path, options), uri=True, timeout=1.0, isolation_level=None, check_same_thread=False
         )
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ROOT_BYTES_MAX)
-        return connection
 
     def _lock(self, *, exclusive: bool, deadline: float) -> int:
         """An open descriptor of objects/ that holds the lock. Raises StoreLocked after the deadline."""
@@ -296,12 +317,16 @@ class IndexFile:
         if _is_busy(error):
             return StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG):
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return IndexDamaged(
                 f"the index '{self._layout.index}' is damaged: {error}",
                 hint="it is derived, and was removed: run this again, and it is built anew",
             )
-        return CastoreError(f"can't write the index '{self._layout.index}': {error}")
+        number = _ERROR_NUMBERS.get(getattr(error, "sqlite_errorcode", 0)) or _ERROR_NUMBERS.get(code)
+        words = f"can't write the index '{self._layout.index}': {error}"
+        if number is None:
+            return CastoreError(words, file=self._layout.index)
+        return CastoreError(words, file=self._layout.index, errno=number)
 
 
 def _uri(path: str, options: str) -> str:
