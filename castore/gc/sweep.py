@@ -140,7 +140,7 @@ def _sweep_group(
     for digest in removed:
         store.parts.source.delete(digest)
     # Those that only have a row were removed by a sweep that did not end, and may not have synced it.
-    store.parts.source.settle({*removed, *map(Digest.from_raw, rows)})
+    store.parts.source.settle({*removed, *(Digest.from_raw(row) for row in rows if len(row) == 32)})
     objects.remove(connection, rows)
     return report
 

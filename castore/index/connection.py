@@ -22,7 +22,7 @@ from contextlib import closing, contextmanager
 from urllib.parse import quote
 
 from castore import durable
-from castore.config import LOCK_TIMEOUT_SECONDS
+from castore.config import LOCK_TIMEOUT_SECONDS, ROOT_BYTES_MAX
 from castore.errors import CastoreError, IndexDamaged, StoreLocked, UnknownStoreFormat
 from castore.index.schema import APPLICATION_ID, FINGERPRINT, SCHEMA, SCHEMA_VERSION
 from castore.layout import Layout
@@ -203,6 +203,7 @@ class IndexFile:
             self.close()
             raise UnknownStoreFormat(f"the index '{self._layout.index}' was written by a newer castore")
         connection.execute("PRAGMA synchronous=FULL")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ROOT_BYTES_MAX)
         if not _is_ours(connection, version):
             self.close()
             return None
@@ -286,9 +287,11 @@ class IndexFile:
             if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
                 raise sqlite3.OperationalError("the index has a WAL, and the folder can't be written")
             options += "&immutable=1"
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             _uri(path, options), uri=True, timeout=1.0, isolation_level=None, check_same_thread=False
         )
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ROOT_BYTES_MAX)
+        return connection
 
     def _lock(self, *, exclusive: bool, deadline: float) -> int:
         """An open descriptor of objects/ that holds the lock. Raises StoreLocked after the deadline."""
@@ -317,7 +320,7 @@ class IndexFile:
         if _is_busy(error):
             return StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG):
             return IndexDamaged(
                 f"the index '{self._layout.index}' is damaged: {error}",
                 hint="it is derived, and was removed: run this again, and it is built anew",
