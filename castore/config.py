@@ -1,33 +1,30 @@
-"""Every limit and default, named with its unit; and config.toml, parsed once, at the edge.
+"""Every limit, named with its unit, and the words that name and measure: durations, sizes, names, scopes.
 
-Law: a Config that exists is valid. An unknown key or a value out of range is InvalidConfig and names
-the key: a mistyped setting must never be a silent default. Nothing here is needed to read an object
-back: how objects were compressed is written in the objects themselves.
+Law: what one of the parsers here returns is valid; all else is InvalidOption, and quotes what was given.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any
 
-from castore.errors import InvalidConfig, InvalidOption
+from castore.errors import InvalidOption
 
 __all__ = [
     "CLOCK_SKEW_SECONDS_MAX",
     "CONFIG_BYTES_MAX",
-    "CONFIG_TEMPLATE",
     "COUNT_MAX",
     "DEPTH_MAX",
     "DURATION_SECONDS_MAX",
     "FRAME_BYTES",
+    "GRANTS_MAX",
     "HELD_BYTES_MAX",
     "HELD_OBJECT_BYTES_MAX",
     "LOCK_TIMEOUT_SECONDS",
     "NAME_PATTERN",
     "OBJECT_BYTES_MAX",
+    "OPERATOR",
     "PREVIEW_BYTES_MAX",
+    "REASON_CHARACTERS_MAX",
     "REFERENCE_BYTES_MAX",
     "ROOT_BYTES_MAX",
     "ROOT_VALUES_MAX",
@@ -36,15 +33,13 @@ __all__ = [
     "STAGING_PROCESSES_MAX",
     "SYNC_FILES_MAX",
     "TIME_MAX",
-    "Config",
-    "FoldDefaults",
-    "change_setting",
-    "config_values",
     "duration_text",
-    "parse_config",
     "parse_duration",
+    "parse_grants",
     "parse_name",
     "parse_scope",
+    "parse_size",
+    "size_value",
 ]
 
 # --- Documents -------------------------------------------------------------------------------------
@@ -107,59 +102,23 @@ CLOCK_SKEW_SECONDS_MAX = 300
 STAGING_PROCESSES_MAX = 8
 """Processes that stage the files of one call together."""
 
-OPERATOR = "*"
-"""The grant of whoever runs the store, and the scope of roots that only they see. No name of a scope."""
-
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")
 SCOPE_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(?:/[a-z0-9][a-z0-9._-]{0,63}){0,7}\Z")
 
-_NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
+OPERATOR = "*"
+"""The grant of whoever runs the store, and the scope of roots that only they see. No name of a scope."""
+
+GRANTS_MAX = 100
+"""Scopes and globs that one caller is granted."""
+
+REASON_CHARACTERS_MAX = 1000
+"""Longest reason that a purge records."""
+
+_GRANT = re.compile(r"[a-z0-9*][a-z0-9._*-]{0,63}(?:/[a-z0-9._*-]{1,64}){0,7}\Z")
+_SIZE = re.compile(r"([0-9]{1,15})(?: ?([kKMGT]?)(i?)B)?\Z")
 _DURATION = re.compile(r"([0-9]{1,9})([smhdw])\Z")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-@dataclass(frozen=True, slots=True)
-class FoldDefaults:
-    """What `ctx fold` does where an option does not say otherwise."""
-
-    bytes_over: int = 1024
-    items_over: int = 8
-    min_saving: float = 0.75
-    preview: str = "edges"
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """One store's settings. `grace_seconds`: between forgetting a root and its expiry."""
-
-    compression_level: int = 3
-    scope: str = "default"
-    grace_seconds: int = 14 * 86_400
-    fold: FoldDefaults = field(default_factory=FoldDefaults)
-
-
-CONFIG_TEMPLATE = """\
-# castore: the settings of this store. Every key is shown with its default.
-
-[store]
-# zstd level of new objects, 1 to 19; objects already stored stay as they are.
-# compression-level = 3
-# The scope that roots are written in when no --scope is given.
-# scope = "default"
-# Time between forgetting a root and its expiry: an integer and s, m, h, d or w.
-# grace = "14d"
-
-[fold]
-# Values whose literal is longer than this many bytes fold.
-# bytes-over = 1024
-# Arrays fold if they have more items than this, too.
-# items-over = 8
-# The share of a value's bytes that its reference must save, 0 to 1.
-# min-saving = 0.75
-# What a reference shows of its object: "edges" or "none".
-# preview = "edges"
-"""
 
 
 def parse_duration(text: str) -> int:
@@ -209,117 +168,40 @@ def parse_scope(text: str) -> str:
     return text
 
 
-def _integer(key: str, value: Any, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidConfig(f"config key '{key}' must be an integer from {low} to {high}", key=key)
-    return value
+def parse_grants(text: str) -> tuple[str, ...]:
+    """Scopes and globs (`team/*`; `*` alone is the operator), apart by commas or white space; none: ().
 
-
-def _share(key: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidConfig(f"config key '{key}' must be a number from 0 to 1", key=key)
-    return float(value)
-
-
-def _text(key: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InvalidConfig(f"config key '{key}' must be a string", key=key)
-    return value
-
-
-def _preview(key: str, value: Any) -> str:
-    if value not in ("edges", "none"):
-        raise InvalidConfig(f"config key '{key}' must be 'edges' or 'none'", key=key)
-    return str(value)
-
-
-def _scope(key: str, value: Any) -> str:
-    try:
-        return parse_scope(_text(key, value))
-    except InvalidOption as error:
-        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
-
-
-def _grace(key: str, value: Any) -> int:
-    try:
-        return parse_duration(_text(key, value))
-    except InvalidOption as error:
-        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
-
-
-_Keys = dict[str, tuple[str, Callable[[str, Any], Any]]]
-
-_STORE_KEYS: _Keys = {
-    "compression-level": ("compression_level", lambda key, value: _integer(key, value, 1, 19)),
-    "scope": ("scope", _scope),
-    "grace": ("grace_seconds", _grace),
-}
-_FOLD_KEYS: _Keys = {
-    "bytes-over": ("bytes_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
-    "items-over": ("items_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
-    "min-saving": ("min_saving", _share),
-    "preview": ("preview", _preview),
-}
-
-
-def parse_config(text: str) -> Config:
-    """The Config written in a config.toml; raises InvalidConfig naming the key that is unknown or wrong."""
-    import tomllib
-
-    try:
-        tables = tomllib.loads(text)
-    except RecursionError as error:
-        raise InvalidConfig("it is nested too deep") from error
-    except ValueError as error:  # Also what Python says of a number of 5,000 digits.
-        raise InvalidConfig(f"it is not TOML: {error}") from error
-    values: dict[str, Any] = {}
-    fold_values: dict[str, Any] = {}
-    for table, keys, into in (("store", _STORE_KEYS, values), ("fold", _FOLD_KEYS, fold_values)):
-        entries = tables.pop(table, {})
-        if not isinstance(entries, dict):
-            raise InvalidConfig(f"config key '{table}' must be a table", key=table)
-        for key, value in entries.items():
-            if key not in keys:
-                raise InvalidConfig(f"unknown config key '{table}.{key}'", key=f"{table}.{key}")
-            attribute, check = keys[key]
-            into[attribute] = check(f"{table}.{key}", value)
-    if tables:
-        unknown = next(iter(tables))
-        raise InvalidConfig(f"unknown config key '{unknown}'", key=unknown)
-    return Config(**values, fold=FoldDefaults(**fold_values))
-
-
-def change_setting(text: str, key: str, value: str) -> str:
-    """The config.toml `text` with `key` (`fold.bytes-over`) set to what `value` says; comments stay.
-
-    Pure; the result parses. Raises InvalidConfig for an unknown key or a value that the key can't have.
+    In a glob `*` stands for any characters, `/` too. Raises InvalidOption.
     """
-    import tomlkit
-
-    table, _, name = key.partition(".")
-    if name not in {"store": _STORE_KEYS, "fold": _FOLD_KEYS}.get(table, {}):
-        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
-    parse_config(text)
-    document = tomlkit.parse(text)
-    typed: str | int | float = value
-    if not isinstance(config_values(Config())[key], str):
-        number = _NUMBER.match(value)
-        typed = (float(value) if number[1] else int(value)) if number else value
-    if table not in document:
-        document[table] = tomlkit.table()
-    document[table][name] = typed
-    changed = tomlkit.dumps(document)
-    parse_config(changed)
-    return changed
+    found = tuple(dict.fromkeys(text.replace(",", " ").split()))
+    if len(found) > GRANTS_MAX:
+        raise InvalidOption(f"over {GRANTS_MAX} scopes are granted at once")
+    for each in found:
+        if _GRANT.match(each) is None:
+            raise InvalidOption(
+                f"'{each[:80]}' is neither a scope nor a glob of scopes",
+                hint="write scopes such as team/a, globs such as team/*, or * for all",
+                subject=each[:80],
+            )
+    return found
 
 
-def config_values(config: Config) -> dict[str, str | int | float]:
-    """Every setting by its key in config.toml, in the template's order."""
-    values: dict[str, str | int | float] = {
-        "store.compression-level": config.compression_level,
-        "store.scope": config.scope,
-        "store.grace": duration_text(config.grace_seconds),
-    }
-    for each in fields(config.fold):
-        values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
-    return values
+def parse_size(text: str) -> int:
+    """Bytes in `500`, `10GB`, `64 MiB`: an integer and B, kB, MB, GB, TB (or KiB, MiB, GiB, TiB)."""
+    match = _SIZE.match(text)
+    if match is None:
+        raise InvalidOption(
+            f"'{text[:40]}' is not a size",
+            hint="write an integer and kB, MB, GB or TB, as in 10GB",
+            subject=text[:40],
+        )
+    base, power = 1024 if match[3] else 1000, " KMGT".index((match[2] or " ").upper())
+    return int(match[1]) * int(base**power)
+
+
+def size_value(size: int) -> str:
+    """What `parse_size` reads as `size`, in the largest unit that is exact: `10GB`."""
+    for power, unit in ((4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
+        if size and size % 1000**power == 0:
+            return f"{size // 1000**power}{unit}"
+    return f"{size}B"

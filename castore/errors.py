@@ -10,6 +10,7 @@
     ├── StoreLocked                   11   another process holds it for too long
     ├── NotFound                      12   also: what was named is no object, or several
     │   ├── ObjectMissing                  no object has this digest, or none that is visible
+    │   ├── ObjectPurged                   it was removed on purpose, and this is when and why
     │   ├── NameMissing                    no root has this name
     │   └── DigestAmbiguous                a prefix that several objects share
     ├── Damaged                       13
@@ -18,7 +19,8 @@
     │   └── IndexDamaged                   the derived index can't be used and can't be rebuilt here
     ├── ScopeDenied                   14   a write outside the granted scopes
     ├── Conflict                      15
-    │   └── NameTaken                      a name that another root of the scope has
+    │   ├── NameTaken                      a name that another root of the scope has
+    │   └── NameMoved                      the name does not mean any more what the caller expects
     ├── LimitExceeded                 17   a named limit (castore.config) or a quota
     └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
         ├── UnfoldMismatch                 a reference does not fit the object it names, or the whole
@@ -46,10 +48,12 @@ __all__ = [
     "InvalidOption",
     "LimitExceeded",
     "NameMissing",
+    "NameMoved",
     "NameTaken",
     "NotFound",
     "ObjectDamaged",
     "ObjectMissing",
+    "ObjectPurged",
     "RootDamaged",
     "ScopeDenied",
     "StoreExists",
@@ -140,6 +144,23 @@ class ObjectMissing(NotFound):
         super().__init__(message, hint=hint, digest=digest)
 
 
+class ObjectPurged(NotFound):
+    """The object was removed on purpose. Told to those who could see it; to others it is missing.
+
+    purged: when, unix seconds. reason: as it was given.
+    """
+
+    default_hint = "putting its bytes again takes --allow-purged"
+
+    def __init__(self, digest: str, *, purged: float, date: str, reason: str) -> None:
+        super().__init__(
+            f"object '{digest[:_SHOWN]}' was purged on {date}: {reason}",
+            digest=digest,
+            purged=purged,
+            reason=reason,
+        )
+
+
 class NameMissing(NotFound):
     default_hint = "'ctx log' lists the names in use"
 
@@ -181,7 +202,10 @@ class IndexDamaged(Damaged):
 
 
 class ScopeDenied(CastoreError):
+    """What was asked for lies outside what the caller was granted, whether or not it exists."""
+
     exit_code = 14
+    default_hint = "CTX_SCOPE says which scopes are granted; 'ctx scope list' lists them"
 
 
 class Conflict(CastoreError):
@@ -193,6 +217,13 @@ class NameTaken(Conflict):
 
     def __init__(self, name: str, scope: str) -> None:
         super().__init__(f"name '{name}' is taken", subject=name, scope=scope)
+
+
+class NameMoved(Conflict):
+    default_hint = "somebody else moved it: look with 'ctx show', and decide again"
+
+    def __init__(self, name: str, scope: str) -> None:
+        super().__init__(f"name '{name}' does not mean what was expected", subject=name, scope=scope)
 
 
 class LimitExceeded(CastoreError):

@@ -5,6 +5,7 @@ config.toml        settings
 objects/ab/<hex>   objects: read-only, private (0400 in 0700; shared: 0440 in 2770)
 roots/ab/<id>.json roots
 index.sqlite       derived from the two above
+tombstones/<hex>.json  what purge removed, when and why
 tmp/               staged files, swept after a day
 damaged/           what repair moved away
 """
@@ -22,6 +23,7 @@ ROOT_ID_HEX = 32
 
 OBJECT_NAME = re.compile(r"[0-9a-f]{64}\Z")
 SHARD_NAME = re.compile(r"[0-9a-f]{2}\Z")
+TOMBSTONE_NAME = re.compile(r"([0-9a-f]{64})\.json\Z")
 ROOT_NAME = re.compile(rf"([0-9a-f]{{{ROOT_ID_HEX}}})\.json\Z")
 
 SHARDS = tuple(f"{number:02x}" for number in range(256))
@@ -45,6 +47,7 @@ class Layout:
         "objects",
         "roots",
         "tmp",
+        "tombstones",
     )
 
     def __init__(self, folder: str) -> None:
@@ -57,6 +60,7 @@ class Layout:
         self.roots = folder + "/roots"
         self.index = folder + "/index.sqlite"
         self.tmp = folder + "/tmp"
+        self.tombstones = folder + "/tombstones"
         self.damaged = folder + "/damaged"
 
     def object_folder(self, hex_digits: str) -> str:
@@ -71,6 +75,9 @@ class Layout:
 
     def root_file(self, root_id: str) -> str:
         return f"{self.roots}/{root_id[:2]}/{root_id}.json"
+
+    def tombstone(self, hex_digits: str) -> str:
+        return f"{self.tombstones}/{hex_digits}.json"
 
     def staged_file(self, name: str) -> str:
         return f"{self.tmp}/{name}"

@@ -31,7 +31,7 @@ from castore.cli.parameters import (
     parse_keep_for,
     parse_share,
 )
-from castore.config import FoldDefaults
+from castore.settings import FoldDefaults
 
 if TYPE_CHECKING:
     from castore.api import FoldPolicy, FoldReport

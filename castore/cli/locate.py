@@ -13,20 +13,23 @@ import os
 import stat
 
 from castore.cli.output import at_end, note
+from castore.config import parse_grants
 from castore.errors import InvalidOption, StoreUnavailable
-from castore.store import Store, StoreHandle
+from castore.store import Access, Store, StoreHandle
 
 __all__ = ["FOLDER_NAME", "find_store", "user_store_folder"]
 
 FOLDER_NAME = ".ctxstore"
 
 
-def find_store(option: str | None) -> StoreHandle:
+def find_store(option: str | None, scope: str | None = None) -> StoreHandle:
     """The place of the store, opened on first need, and closed when the command has ended.
 
-    Raises StoreUnavailable for another user's.
+    scope: the one to look at alone, within what CTX_SCOPE grants. Raises StoreUnavailable for another
+    user's store, InvalidOption for a CTX_SCOPE that grants nothing.
     """
     handle = _handle(option)
+    handle.access = Access(_granted(), scope)
     at_end(handle.conclude)
     return handle
 
@@ -41,6 +44,17 @@ def _handle(option: str | None) -> _Handle:
     if found is not None:
         return _Handle(found, may_create=False)
     return _UserStore(user_store_folder(), may_create=True)
+
+
+def _granted() -> tuple[str, ...] | None:
+    """What whoever started this process grants it; None: nothing is said, and the store decides."""
+    text = os.environ.get("CTX_SCOPE")
+    if text is None:
+        return None
+    grants = parse_grants(text)
+    if not grants:
+        raise InvalidOption("CTX_SCOPE is set and grants nothing", hint="unset it, or name scopes in it")
+    return grants
 
 
 def user_store_folder() -> str:

@@ -12,8 +12,8 @@ from castore.cli.files import unreadable
 from castore.cli.locate import FOLDER_NAME, find_store
 from castore.cli.output import Count, Record, Size
 from castore.cli.parameters import Json, StoreFolder
-from castore.config import change_setting, config_values
 from castore.errors import InvalidConfig
+from castore.settings import change_setting, config_values
 
 __all__ = ["config", "init", "stats"]
 

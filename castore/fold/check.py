@@ -18,7 +18,15 @@ from castore.document.reference import Reference
 from castore.document.scan import Segment, segments
 from castore.document.single import single_value
 from castore.document.splice import unfold_parts
-from castore.errors import DocumentInvalid, LimitExceeded, ObjectDamaged, ObjectMissing, UnfoldMismatch
+from castore.errors import (
+    DocumentInvalid,
+    LimitExceeded,
+    NotFound,
+    ObjectDamaged,
+    ObjectMissing,
+    ObjectPurged,
+    UnfoldMismatch,
+)
 from castore.fold.literal import check_fit, rebuild
 from castore.fold.unfold import placed
 from castore.objects.finding import Finding, FindingName
@@ -110,7 +118,7 @@ class _Check:
         try:
             found = self.handle.get().stat(descriptor.digest)
             if found is None:
-                return FindingName.MISSING, "no such object"
+                return _absent(self.handle.get().absence(descriptor.digest))
             check_fit(descriptor, found.size)
         except ObjectDamaged as error:
             return FindingName.DAMAGED, str(error.fields["reason"])
@@ -122,14 +130,20 @@ class _Check:
         try:
             data = self.handle.get().read(descriptor.digest, lambda size: check_fit(descriptor, size))
             rebuild(descriptor, data)
-        except ObjectMissing:
-            return FindingName.MISSING, "no such object"
+        except (ObjectMissing, ObjectPurged) as error:
+            return _absent(error)
         except ObjectDamaged as error:
             return FindingName.DAMAGED, str(error.fields["reason"])
         except UnfoldMismatch as error:
             return FindingName.MISMATCH, error.message
         words = _false_words(descriptor, data)
         return (FindingName.MISMATCH, words) if words else None
+
+
+def _absent(error: NotFound) -> tuple[FindingName, str]:
+    if isinstance(error, ObjectPurged):
+        return FindingName.PURGED, error.message
+    return FindingName.MISSING, "no such object"
 
 
 def _false_words(descriptor: Descriptor, data: bytes) -> str | None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from castore.config import Config
 from castore.descriptor import Descriptor, Kind
 from castore.digest import Bytes, Digest
 from castore.document.path import paths_at
@@ -26,6 +25,7 @@ from castore.fold.spool import Spool
 from castore.fold.stager import Folded, Stager, Staging, Started
 from castore.objects.database import EncodedObject
 from castore.roots.model import Content, Root, RootDraft, RootKind
+from castore.settings import Config
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle

@@ -39,6 +39,7 @@ _GROUP_SHARDS = 16
 
 def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
     """What `sweep` would do now; nothing is changed. Raises RootDamaged, Damaged as it would."""
+    store.require_operator("gc")
     parts = store.parts
     from castore.index.temporary import roots_in_memory
 
@@ -56,6 +57,7 @@ def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
 
 def sweep(store: Store, *, forgotten_now: bool = False) -> GcReport:
     """Expired roots are gone, and every object that only they named, on the disk. Says what was done."""
+    store.require_operator("gc")
     try:
         return _sweep(store, forgotten_now=forgotten_now)
     except CastoreError as error:

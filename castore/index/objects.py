@@ -20,6 +20,7 @@ __all__ = [
     "named_in_shard",
     "one",
     "remove",
+    "set_gone",
     "total",
     "unnamed",
     "unnamed_in_shard",
@@ -83,7 +84,7 @@ def in_use(connection: sqlite3.Connection, shard: str) -> bool:
 
 def named_in_shard(connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()) -> set[bytes]:
     """The digests of this shard that a root names, leaving out the roots with these numbers."""
-    _set_gone(connection, without)
+    set_gone(connection, without)
     rows = connection.execute(
         "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?"
         " AND root NOT IN (SELECT root FROM temp.gone)",
@@ -104,7 +105,7 @@ def unnamed_in_shard(connection: sqlite3.Connection, shard: str) -> list[bytes]:
 
 def unnamed(connection: sqlite3.Connection, roots_gone: Iterable[int] = ()) -> Total:
     """Objects with a row that no root names, once the roots with these numbers are gone."""
-    _set_gone(connection, roots_gone)
+    set_gone(connection, roots_gone)
     row = connection.execute(
         "SELECT COUNT(*), COALESCE(SUM(size),0), COALESCE(SUM(stored_bytes),0) FROM objects WHERE NOT EXISTS"
         " (SELECT 1 FROM root_objects WHERE root_objects.digest=objects.digest"
@@ -130,7 +131,7 @@ def biggest(connection: sqlite3.Connection, limit: int) -> list[ObjectRow]:
     return [ObjectRow(*row) for row in rows]
 
 
-def _set_gone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+def set_gone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     """The roots that a question leaves out, in a table of this connection alone."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS gone(root INTEGER PRIMARY KEY)")
     connection.execute("DELETE FROM temp.gone")

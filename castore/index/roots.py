@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 
 from castore.digest import Digest
 from castore.errors import InvalidOption, LimitExceeded
+from castore.index.seen import Seen, seen_clause
 from castore.roots.files import RootStamp, check_root
 from castore.roots.model import Content, Root, RootKind
 
@@ -97,32 +98,30 @@ def by_id(connection: sqlite3.Connection, root_id: str) -> Root | None:
     return next(_select(connection, "WHERE id=?", (root_id,)), None)
 
 
-def by_id_prefix(connection: sqlite3.Connection, prefix: str) -> list[Root]:
+def by_id_prefix(connection: sqlite3.Connection, prefix: str, seen: Seen = None) -> list[Root]:
     """The roots whose id begins with these lower-case hex digits, the latest first."""
-    return list(_select(connection, "WHERE id>=? AND id<? ORDER BY sequence DESC", (prefix, prefix + "g")))
+    return _seen(connection, "id>=? AND id<?", (prefix, prefix + "g"), seen)
 
 
-def by_name(connection: sqlite3.Connection, name: str) -> list[Root]:
-    """The roots that have this name, in any scope, the latest first."""
-    return list(_select(connection, "WHERE name=? ORDER BY sequence DESC", (name,)))
+def by_name(connection: sqlite3.Connection, name: str, seen: Seen = None) -> list[Root]:
+    """The roots that have this name, in any scope that is seen, the latest first."""
+    return _seen(connection, "name=?", (name,), seen)
 
 
-def by_document(connection: sqlite3.Connection, document: Digest) -> list[Root]:
+def by_document(connection: sqlite3.Connection, document: Digest, seen: Seen = None) -> list[Root]:
     """The roots whose document has this digest, the latest first."""
-    return list(_select(connection, "WHERE document_digest=? ORDER BY sequence DESC", (document.raw,)))
+    return _seen(connection, "document_digest=?", (document.raw,), seen)
 
 
-def by_document_prefix(connection: sqlite3.Connection, prefix: str) -> list[Root]:
+def by_document_prefix(connection: sqlite3.Connection, prefix: str, seen: Seen = None) -> list[Root]:
     low, high = bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
-    return list(
-        _select(connection, "WHERE document_digest BETWEEN ? AND ? ORDER BY sequence DESC", (low, high))
-    )
+    return _seen(connection, "document_digest BETWEEN ? AND ?", (low, high), seen)
 
 
-def naming(connection: sqlite3.Connection, digest: Digest) -> list[Root]:
+def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen = None) -> list[Root]:
     """The roots that name this object, the latest first. What else they name is read when it is asked for."""
-    where = "WHERE number IN (SELECT root FROM root_objects WHERE digest=?) ORDER BY sequence DESC"
-    return list(_select(connection, where, (digest.raw,), objects=_Objects))
+    where = "number IN (SELECT root FROM root_objects WHERE digest=?)"
+    return _seen(connection, where, (digest.raw,), seen, objects=_Objects)
 
 
 def naming_count(connection: sqlite3.Connection, digest: Digest) -> int:
@@ -130,8 +129,8 @@ def naming_count(connection: sqlite3.Connection, digest: Digest) -> int:
     return int(row[0])
 
 
-def newest(connection: sqlite3.Connection, limit: int | None = None) -> list[Root]:
-    return list(_select(connection, "ORDER BY sequence DESC LIMIT ?", (-1 if limit is None else limit,)))
+def newest(connection: sqlite3.Connection, limit: int | None = None, seen: Seen = None) -> list[Root]:
+    return _seen(connection, "TRUE", (), seen, limit=limit)
 
 
 def expiring(connection: sqlite3.Connection) -> list[tuple[int, str, float, bool]]:
@@ -157,8 +156,9 @@ def numbers(connection: sqlite3.Connection, root_ids: Iterable[str]) -> list[int
     return [row[0] for row in found if row is not None]
 
 
-def count(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT COUNT(*) FROM roots").fetchone()[0])
+def count(connection: sqlite3.Connection, seen: Seen = None) -> int:
+    clause, scopes = seen_clause(seen)
+    return int(connection.execute(f"SELECT COUNT(*) FROM roots WHERE {clause}", scopes).fetchone()[0])
 
 
 def stamps(connection: sqlite3.Connection, shard: str | None = None) -> dict[str, StampRow]:
@@ -236,6 +236,22 @@ class _Objects(Sequence[Digest]):
 def _objects_of(connection: sqlite3.Connection, number: int) -> tuple[Digest, ...]:
     rows = connection.execute("SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (number,))
     return tuple(Digest.from_raw(digest) for (digest,) in rows)
+
+
+def _seen(
+    connection: sqlite3.Connection,
+    where: str,
+    values: tuple[Any, ...],
+    seen: Seen,
+    *,
+    limit: int | None = None,
+    objects: Callable[[sqlite3.Connection, int], Sequence[Digest]] | None = None,
+) -> list[Root]:
+    """The roots that meet `where` and are seen, the latest first."""
+    clause, scopes = seen_clause(seen)
+    statement = f"WHERE {where} AND {clause} ORDER BY sequence DESC LIMIT ?"
+    values = (*values, *scopes, -1 if limit is None else limit)
+    return list(_select(connection, statement, values, objects=objects or _objects_of))
 
 
 def _select(

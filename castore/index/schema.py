@@ -9,7 +9,7 @@ __all__ = ["APPLICATION_ID", "FINGERPRINT", "SCHEMA", "SCHEMA_VERSION"]
 APPLICATION_ID = 0x63747831
 """`ctx1`, in the file's header."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Grows with every change of SCHEMA; an index with a larger one was written by a newer castore."""
 
 SCHEMA = (
@@ -46,6 +46,7 @@ SCHEMA = (
     "CREATE INDEX roots_name ON roots(name) WHERE name IS NOT NULL",
     "CREATE INDEX roots_expires ON roots(expires) WHERE expires IS NOT NULL",
     "CREATE INDEX roots_sequence ON roots(sequence)",
+    "CREATE INDEX roots_scope ON roots(scope)",
     # The whole graph: how many roots name an object is a count of this.
     """CREATE TABLE root_objects(
         digest BLOB NOT NULL,

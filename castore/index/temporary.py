@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 
+from castore.errors import RootDamaged
 from castore.index import roots
 from castore.index.schema import SCHEMA
+from castore.layout import SHARDS
 from castore.roots.files import RootFiles
 
 __all__ = ["roots_in_memory"]
 
 
-def roots_in_memory(files: RootFiles) -> sqlite3.Connection:
-    """Rows for every root file, and none about objects. Raises RootDamaged."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3.Connection:
+    """Rows for every root file, and none about objects. Raises RootDamaged, unless `only_readable`."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     for statement in SCHEMA:
         connection.execute(statement)
-    for root in files.all():
-        roots.put(connection, root, files.stamp(root.id))
+    for shard in SHARDS:
+        for root_id in files.ids(shard):
+            try:
+                roots.put(connection, files.read(root_id), files.stamp(root_id))
+            except FileNotFoundError:
+                continue
+            except RootDamaged:
+                if not only_readable:
+                    raise
     return connection

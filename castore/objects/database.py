@@ -23,6 +23,7 @@ from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
 __all__ = [
     "CheckSize",
     "EncodedObject",
+    "Look",
     "ObjectCheck",
     "ObjectDatabase",
     "ObjectStat",
@@ -87,6 +88,11 @@ def encode_object(data: Bytes, level: int) -> EncodedObject:
 
 
 CheckSize = Callable[[int], None]
+Look = Callable[[Digest], bool]
+
+
+def _always(digest: Digest) -> bool:
+    return True
 
 
 class ObjectDatabase:
@@ -97,18 +103,22 @@ class ObjectDatabase:
         self._level = level
         self._ahead = Ahead()
 
-    def stage(self, data: Bytes, *, hold: bool = True) -> Staged:
-        """`data` is encoded and checked. If the object is there already, that one is read and checked."""
-        if len(data) >= FRAME_BYTES:
-            return self.stage_chunks([data])
-        return self.stage_encoded(encode_object(data, self._level()), hold=hold)
+    def stage(self, data: Bytes, *, hold: bool = True, look: Look = _always) -> Staged:
+        """`data` is encoded and checked. If the object is there already, that one is read and checked.
 
-    def stage_encoded(self, encoded: EncodedObject, *, hold: bool = True) -> Staged:
+        look: of a digest, whether to look if it is there; if not, the bytes are as new.
+        """
+        if len(data) >= FRAME_BYTES:
+            return self.stage_chunks([data], look=look)
+        return self.stage_encoded(encode_object(data, self._level()), hold=hold, look=look)
+
+    def stage_encoded(self, encoded: EncodedObject, *, hold: bool = True, look: Look = _always) -> Staged:
         """As `stage`, for what `encode_object` made."""
         frames = self.source.stage([encoded.file], hold=hold)
-        return self._staged(encoded.digest, encoded.size, encoded.file_sha256, frames)
+        staged = Staged(encoded.digest, encoded.size, encoded.file_sha256, frames)
+        return self.looked_for(staged) if look(staged.digest) else staged
 
-    def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
+    def stage_chunks(self, pieces: Iterable[Bytes], *, look: Look = _always) -> Staged:
         """As `stage`, for any length of bytes, holding a few frames of them."""
         whole, file_digest, size = sha256(), sha256(), 0
         frames_of = _frames_of(pieces)
@@ -128,7 +138,19 @@ class ObjectDatabase:
                 yield piece
 
         frames = self.source.stage(stored())
-        return self._staged(Digest(whole.hexdigest()), size, file_digest.digest(), frames)
+        staged = Staged(Digest(whole.hexdigest()), size, file_digest.digest(), frames)
+        return self.looked_for(staged) if look(staged.digest) else staged
+
+    def looked_for(self, staged: Staged) -> Staged:
+        """`staged`, with the check of the object that is there already, if that is a good one."""
+        if self.source.stat(staged.digest) is not None:
+            try:
+                staged.found = self.check(staged.digest)
+                staged.is_new = False
+            except (ObjectDamaged, ObjectMissing):
+                # Damaged bytes are replaced by the staged ones, and what vanished is written again.
+                staged.found = None
+        return staged
 
     def read(self, digest: Digest, check_size: CheckSize | None = None) -> bytes:
         """The object's bytes. Raises ObjectMissing, ObjectDamaged.
@@ -213,17 +235,6 @@ class ObjectDatabase:
         return Staged(digest, size, file_digest.digest(), frames)
 
     # --- Helpers ---
-
-    def _staged(self, digest: Digest, size: int, file_sha256: bytes, frames: Frames) -> Staged:
-        staged = Staged(digest, size, file_sha256, frames)
-        if self.source.stat(digest) is not None:
-            try:
-                staged.found = self.check(digest)
-                staged.is_new = False
-            except (ObjectDamaged, ObjectMissing):
-                # Damaged bytes are replaced by the staged ones, and what vanished is written again.
-                staged.found = None
-        return staged
 
     def _found(self, digest: Digest) -> SourceStat:
         found = self.source.stat(digest)

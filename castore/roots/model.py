@@ -16,7 +16,21 @@ from typing import Any
 from castore.digest import Digest
 from castore.layout import ROOT_ID_HEX
 
-__all__ = ["Content", "Root", "RootDraft", "RootKind", "forgotten", "merged", "restored", "root_id"]
+__all__ = [
+    "PURGED",
+    "Content",
+    "Root",
+    "RootDraft",
+    "RootKind",
+    "forgotten",
+    "merged",
+    "restored",
+    "root_id",
+    "without",
+]
+
+PURGED = "purged"
+"""The detail of a root that lists the digests it named until they were purged."""
 
 
 class RootKind(StrEnum):
@@ -109,15 +123,21 @@ def merged(draft: RootDraft, scope: str, old: Root | None, *, now: float, sequen
     """The root after `draft` was done, given the root of the same id that was there.
 
     The longer expiry wins, none being the longest. A forgotten root is live again, as it was before.
-    One that has expired begins anew. `created` is kept, but for those two.
+    One that has expired begins anew. `created` is kept, but for those two. Details that were there stay,
+    but for what the draft says of them, and for objects that were purged and are named again.
     """
     expires = None if draft.keep_seconds is None else now + draft.keep_seconds
     objects = set(draft.objects)
     created, number = now, sequence
+    details = dict(draft.details)
     if old is not None and not old.is_expired(now):
         before = old.expires if old.forgotten is None else old.expires_unforgotten
         expires = None if expires is None or before is None else max(expires, before)
         objects.update(old.objects)
+        details = {**old.details, **details}
+        purged = sorted(set(details.pop(PURGED, ())) - {str(digest) for digest in objects})
+        if purged:
+            details[PURGED] = purged
         if old.forgotten is None:
             created, number = old.created, old.sequence
     return Root(
@@ -134,7 +154,7 @@ def merged(draft: RootDraft, scope: str, old: Root | None, *, now: float, sequen
         forgotten=None,
         expires_unforgotten=None,
         objects=tuple(sorted(objects)),
-        details=dict(draft.details),
+        details=details,
     )
 
 
@@ -152,3 +172,10 @@ def restored(root: Root) -> Root:
     if root.forgotten is None:
         return root
     return replace(root, forgotten=None, expires=root.expires_unforgotten, expires_unforgotten=None)
+
+
+def without(root: Root, digest: Digest) -> Root:
+    """The root once this object was purged: it does not name it any more, and says that it did."""
+    purged = sorted({*root.details.get(PURGED, ()), str(digest)})
+    objects = tuple(each for each in root.objects if each != digest)
+    return replace(root, objects=objects, details={**root.details, PURGED: purged})

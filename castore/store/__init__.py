@@ -1,15 +1,23 @@
 """One store folder: objects, roots and index together.
 
 folder       the folder itself: made whole or not at all, recognised, its settings
+access       what a caller was granted
+tombstones   what was purged, and who is told
+quota        whether what is to be written fits
 transaction  the one write transaction, and what every writer does inside it
 staging      many files staged at once
 batch        objects that become visible together, with their root
-queries      what roots there are
-keeping      tag, forget, remember
+queries      what the caller sees: roots, and what they name
+lookup       what a REF means
+keeping      forget, remember
+purging      an object goes although roots name it
+stats        what the store holds
 store        Store and StoreHandle, what everybody else uses
 """
 
+from castore.store.access import Access
 from castore.store.batch import Batch
-from castore.store.store import Store, StoreHandle, StoreStats
+from castore.store.stats import StoreStats
+from castore.store.store import Store, StoreHandle
 
-__all__ = ["Batch", "Store", "StoreHandle", "StoreStats"]
+__all__ = ["Access", "Batch", "Store", "StoreHandle", "StoreStats"]

@@ -10,33 +10,55 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from castore.config import parse_name, parse_scope
+from castore.config import parse_name
 from castore.digest import Bytes, Digest
-from castore.errors import NameTaken, ObjectMissing
+from castore.errors import NameMoved, NameTaken
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import Root, RootDraft, merged, root_id
+from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id
+from castore.store import quota
+from castore.store.access import Granted
+from castore.store.queries import Queries
 from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "Meaning", "NameMove"]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name stands for: a folded document with its objects, or objects."""
+
+    document: Content | None
+    objects: tuple[Digest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameMove:
+    """A name may be taken from the root that has it. expected: what it must mean now; None: anything."""
+
+    expected: Meaning | None = None
 
 
 class Batch:
     """Objects that become visible together, with the root that keeps them. A context manager.
 
     What is staged and not committed is dropped at the end of the block. Staging is safe from several
-    threads; the same bytes staged twice are one object.
+    threads; the same bytes staged twice are one object. To a writer that does not see an object, it is
+    not there: it is staged and published as new.
     """
 
-    def __init__(self, parts: Transactions) -> None:
+    def __init__(self, parts: Transactions, queries: Queries, granted: Granted) -> None:
         self._parts = parts
+        self._queries = queries
+        self._granted = granted
         self._lock = Lock()
         self._staged: dict[str, Staged] = {}
         self.objects_new = 0
@@ -53,15 +75,15 @@ class Batch:
 
     def stage(self, data: Bytes) -> Staged:
         """`data` is digested, encoded, decoded again and compared; it is in the store after `commit`."""
-        return self._keep(self._parts.database.stage(data))
+        return self._keep(self._parts.database.stage(data, look=self._looks))
 
     def stage_encoded(self, encoded: EncodedObject) -> Staged:
         """As `stage`, for an object that was encoded elsewhere, by `encode_object`."""
-        return self._keep(self._parts.database.stage_encoded(encoded))
+        return self._keep(self._parts.database.stage_encoded(encoded, look=self._looks))
 
     def stage_chunks(self, pieces: Iterable[Bytes]) -> Staged:
         """As `stage`, for any length, in bounded memory."""
-        return self._keep(self._parts.database.stage_chunks(pieces))
+        return self._keep(self._parts.database.stage_chunks(pieces, look=self._looks))
 
     def stage_files(self, paths: list[str]) -> list[Staged | OSError]:
         """The bytes of each file are staged, in the order of `paths`; or the error of reading it.
@@ -70,60 +92,172 @@ class Batch:
         """
         from castore.store.staging import stage_files
 
-        return stage_files(self._parts.database, self._parts.source, paths, self._keep)
+        return stage_files(self._parts.database, self._parts.source, paths, self._keep, self._looks)
 
-    def commit(self, draft: RootDraft, *, move_name: bool = False) -> Root:
-        """The objects of `draft` and its root are in the store, on the disk.
+    def commit(self, draft: RootDraft, *, move: NameMove | None = None, allow_purged: bool = False) -> Root:
+        """The objects of `draft` and its root are in the store, on the disk. As `commit_all`."""
+        return self.commit_all([draft], move=move, allow_purged=allow_purged)[0]
 
-        move_name: a root that has the name already goes, once this one is there.
+    def commit_all(
+        self, drafts: Sequence[RootDraft], *, move: NameMove | None = None, allow_purged: bool = False
+    ) -> list[Root]:
+        """The objects of `drafts` and their roots are in the store, on the disk: all or none.
 
-        Each object was staged here or is there already. Raises ObjectMissing, NameTaken, InvalidOption,
-        StoreLocked, RootDamaged; then nothing is visible that was not before. Where the disk fails at the
-        very end, the root may be there all the same, with all its objects. After a crash the root is
-        there with all its objects, or it is not there.
+        move: a root that has a draft's name already is forgotten, once the new one is there.
+        allow_purged: bytes that were purged may be put again.
+
+        Each object was staged here, or is one that the writer sees. Raises ObjectMissing, ObjectPurged,
+        NameTaken, NameMoved, ScopeDenied, LimitExceeded (a quota), InvalidOption, StoreLocked,
+        RootDamaged; then nothing is visible that was not before. Where the disk fails at the very end,
+        a root may be there all the same, with all its objects. After a crash a root is there with all
+        its objects, or it is not there; of several, those written first may be there alone.
         """
         parts = self._parts
-        scope = parse_scope(parts.config.scope if draft.scope is None else draft.scope)
-        if draft.name is not None:
-            parse_name(draft.name)
-        named = set(draft.objects)
+        scopes = [self._granted.writing_scope(draft.scope) for draft in drafts]
+        for draft in drafts:
+            if draft.name is not None:
+                parse_name(draft.name)
+        named = {digest for draft in drafts for digest in draft.objects}
         mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
         parts.source.prepare([staged.frames for staged in mine if staged.found is None])
         with parts.writing() as connection:
-            from castore.index import objects, rebuild, roots
-
             now = parts.clock()
-            identity = root_id(draft, scope)
-            others: list[str] = []
-            if draft.name is not None:
-                others = parts.others_named(connection, draft.name, scope, identity, now)
-                if others and not move_name:
-                    raise NameTaken(draft.name, scope)
-            for digest in named:
-                if digest.hex not in self._staged and parts.source.stat(digest) is None:
-                    raise ObjectMissing(str(digest))
+            plans = [
+                self._planned(connection, draft, scope, move, now)
+                for draft, scope in zip(drafts, scopes, strict=True)
+            ]
+            self._check_purged(drafts, scopes, allow_purged=allow_purged)
+            quota.check(connection, parts.config, self._needs(connection, drafts, scopes, now), now)
             self._publish(connection, mine)
+            from castore.index import objects, rebuild
+
             objects.add(connection, [_row(staged) for staged in mine])
             # What a writer that did not end has left is written again before a root relies on it.
             unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
             rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))
-            sequence = roots.next_sequence(connection)
-            old = roots.by_id(connection, identity)
-            root = merged(draft, scope, old, now=now, sequence=sequence)
-            if root != old:
-                parts.put_root(connection, root)
-            if others:
-                parts.remove_roots(connection, others)
-        return root
+            done = [self._put_root(connection, plan, now) for plan in plans]
+            if allow_purged:
+                self._lift_tombstones(drafts, scopes)
+        self._note_scopes(scopes)
+        return done
 
     # --- Helpers ---
+
+    def _looks(self, digest: Digest) -> bool:
+        """The operator sees what is there. What others see is asked in `_keep`, in this process."""
+        return self._granted.is_operator
 
     def _keep(self, staged: Staged) -> Staged:
         with self._lock:
             first = self._staged.setdefault(staged.digest.hex, staged)
         if first is not staged:
             self._parts.source.drop([staged.frames])
+        elif not self._granted.is_operator and self._queries.sees(staged.digest):
+            self._parts.database.looked_for(staged)
         return first
+
+    def _planned(
+        self, connection: Connection, draft: RootDraft, scope: str, move: NameMove | None, now: float
+    ) -> _Plan:
+        """What is to be written for a draft, checked: its name is free, its objects the writer's to name."""
+        from castore.index import roots
+
+        identity = root_id(draft, scope)
+        others: list[Root] = []
+        if draft.name is not None:
+            others = self._parts.others_named(connection, draft.name, scope, identity, now)
+            if others and move is None:
+                raise NameTaken(draft.name, scope)
+            if move is not None and move.expected is not None:
+                current = roots.by_id(connection, identity)
+                meant = others[0] if others else current
+                if meant is None or not meant.is_live(now) or not _means(meant, move.expected):
+                    raise NameMoved(draft.name, scope)
+        for digest in draft.objects:
+            if digest.hex not in self._staged and not self._may_name(connection, digest, now):
+                raise self._queries.absence(digest)
+        return _Plan(draft, scope, identity, others)
+
+    def _may_name(self, connection: Connection, digest: Digest, now: float) -> bool:
+        """Whether the object is there, and the writer sees it: asked in the root's own transaction."""
+        from castore.index import seen
+
+        if self._parts.source.stat(digest) is None:
+            return False
+        return self._granted.is_operator or seen.is_named(connection, digest, self._granted.seen, now)
+
+    def _put_root(self, connection: Connection, plan: _Plan, now: float) -> Root:
+        from castore.index import roots
+
+        parts = self._parts
+        sequence = roots.next_sequence(connection)
+        old = roots.by_id(connection, plan.identity)
+        root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence)
+        if root != old:
+            parts.put_root(connection, root)
+        # Until the grace is over what the name meant before can be had back.
+        grace = parts.config.grace_seconds if plan.others else 0
+        parts.put_roots(connection, [forgotten(other, now=now, grace_seconds=grace) for other in plan.others])
+        return root
+
+    def _check_purged(
+        self, drafts: Sequence[RootDraft], scopes: Sequence[str], *, allow_purged: bool
+    ) -> None:
+        """Raises ObjectPurged for bytes that a scope could see when they were purged, and would see again."""
+        if allow_purged:
+            return
+        purged = set(self._parts.tombstones.digests())
+        for draft, scope in zip(drafts, scopes, strict=True):
+            for digest in sorted(purged.intersection(draft.objects)):
+                tombstone = self._parts.tombstones.get(digest)
+                if tombstone is not None and scope in tombstone.scopes:
+                    raise tombstone.error()
+
+    def _lift_tombstones(self, drafts: Sequence[RootDraft], scopes: Sequence[str]) -> None:
+        """The scopes that have the bytes again are told nothing any more."""
+        tombstones = self._parts.tombstones
+        purged = set(tombstones.digests())
+        for draft, scope in zip(drafts, scopes, strict=True):
+            for digest in sorted(purged.intersection(draft.objects)):
+                tombstone = tombstones.get(digest)
+                if tombstone is None or scope not in tombstone.scopes:
+                    continue
+                left = tuple(each for each in tombstone.scopes if each != scope)
+                if left:
+                    tombstones.publish(replace(tombstone, scopes=left))
+                else:
+                    tombstones.remove(digest)
+
+    def _note_scopes(self, scopes: Sequence[str]) -> None:
+        """Who was granted nothing sees the default scope alone from now on, and should be told."""
+        granted = self._granted
+        others = sorted({scope for scope in scopes if scope != granted.default_scope})
+        if granted.is_by_default and granted.is_operator and others:
+            self._parts.note(
+                f"the store has the scope '{others[0]}' now: only those see it to whom CTX_SCOPE grants it"
+            )
+
+    def _needs(
+        self, connection: Connection, drafts: Sequence[RootDraft], scopes: Sequence[str], now: float
+    ) -> quota.Needs:
+        """What the drafts add, as the writer sees it: what only others have counts as new."""
+        from castore.index import objects
+
+        sizes: dict[str, dict[bytes, int]] = {}
+        for draft, scope in zip(drafts, scopes, strict=True):
+            for digest in draft.objects:
+                staged = self._staged.get(digest.hex)
+                if staged is not None:
+                    size = staged.size
+                else:
+                    row = objects.one(connection, digest)
+                    size = 0 if row is None else row.size
+                sizes.setdefault(scope, {})[digest.raw] = size
+        named = {digest for draft in drafts for digest in draft.objects}
+        new = [
+            staged for digest in named if (staged := self._staged.get(digest.hex)) and staged.found is None
+        ]
+        return quota.Needs(sizes, sum(staged.frames.stored_bytes for staged in new))
 
     def _publish(self, connection: Connection, mine: list[Staged]) -> None:
         """Those that are not there as they were when they were found good get their staged bytes.
@@ -149,6 +283,22 @@ class Batch:
         source.publish(waiting, unproven={shard for shard in shards if not objects.in_use(connection, shard)})
         self.objects_new = sum(staged.is_new for staged in mine)
         self.objects_existing = len(mine) - self.objects_new
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """One root to be written. others: live roots that lose their name to it."""
+
+    draft: RootDraft
+    scope: str
+    identity: str
+    others: list[Root]
+
+
+def _means(root: Root, meaning: Meaning) -> bool:
+    if meaning.document is not None or root.document is not None:
+        return root.document == meaning.document
+    return tuple(root.objects) == tuple(sorted(set(meaning.objects)))
 
 
 def _row(staged: Staged) -> Any:

@@ -12,7 +12,7 @@ import os
 import stat
 
 from castore import durable
-from castore.config import CONFIG_BYTES_MAX, CONFIG_TEMPLATE, Config, parse_config
+from castore.config import CONFIG_BYTES_MAX
 from castore.errors import (
     CastoreError,
     InvalidConfig,
@@ -23,6 +23,7 @@ from castore.errors import (
 )
 from castore.layout import FORMAT_VERSION, GITATTRIBUTES_TRACKED, GITIGNORE_PRIVATE, GITIGNORE_TRACKED, Layout
 from castore.objects.loose import Modes
+from castore.settings import CONFIG_TEMPLATE, Config, parse_config
 
 __all__ = ["create_folder", "is_store", "read_config", "read_format", "shared_modes"]
 
@@ -88,7 +89,7 @@ def _check_folders(layout: Layout) -> None:
 
     It would not even be durable: what is synced is the file system of the store's own folder.
     """
-    for path in (layout.objects, layout.roots, layout.tmp, layout.damaged):
+    for path in (layout.objects, layout.roots, layout.tmp, layout.tombstones, layout.damaged):
         if os.path.islink(path):
             raise StoreUnavailable(
                 f"'{path}' is a link, and a store's own folders are none",

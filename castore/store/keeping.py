@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from castore.digest import parse_prefix
 from castore.errors import InvalidOption
 from castore.roots.model import Root, RootKind, forgotten, restored
+from castore.store.access import Granted
 from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class RootChoice:
 
     references: names, digests of documents, or digests of what was put (or 6 or more of their digits).
     older_than_seconds: created longer ago. source: a glob over the source's name.
-    keep_last: not the latest so many of each source. scope None: the store's own.
+    keep_last: not the latest so many of each source. scope None: the one that the caller writes in.
     """
 
     references: tuple[str, ...] = ()
@@ -44,8 +45,8 @@ class RootChoice:
 class Forgotten:
     """The roots as they are now (or, in a dry run, would be), and what gc frees of them once all expired.
 
-    objects, stored_bytes: of the objects that only these roots name. expires: when the last of these
-    roots does; None if there are none, or they are kept.
+    objects, stored_bytes: of the objects that, of all roots the caller sees, only these name.
+    expires: when the last of these roots does; None if there are none, or they are kept.
     """
 
     roots: tuple[Root, ...]
@@ -54,34 +55,38 @@ class Forgotten:
     expires: float | None
 
 
-def forget(parts: Transactions, choice: RootChoice, *, at_once: bool, dry_run: bool) -> Forgotten:
+def forget(
+    parts: Transactions, granted: Granted, choice: RootChoice, *, at_once: bool, dry_run: bool
+) -> Forgotten:
     """The chosen roots expire after the grace, or at once. Choosing none is no error."""
     grace_seconds = 0 if at_once else parts.config.grace_seconds
+    scope = granted.writing_scope(choice.scope)
     _check(choice)
     with parts.writing() as connection:
         now = parts.clock()
         changed = []
-        for root in _chosen(connection, parts, choice, now):
+        for root in _chosen(connection, scope, choice, now):
             if root.is_expired(now) or (root.forgotten is not None and not at_once):
                 continue
             changed.append(forgotten(root, now=now, grace_seconds=grace_seconds))
-        return _done(connection, parts, changed, dry_run=dry_run)
+        return _done(connection, parts, granted, changed, dry_run=dry_run)
 
 
-def remember(parts: Transactions, choice: RootChoice, *, dry_run: bool) -> Forgotten:
+def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_run: bool) -> Forgotten:
     """The chosen roots that are forgotten, and not yet collected, are what they were before.
 
     Raises NameTaken if another root has the name by now.
     """
+    scope = granted.writing_scope(choice.scope)
     _check(choice)
     with parts.writing() as connection:
         now = parts.clock()
         changed = [
-            restored(root) for root in _chosen(connection, parts, choice, now) if root.forgotten is not None
+            restored(root) for root in _chosen(connection, scope, choice, now) if root.forgotten is not None
         ]
         for root in changed:
             parts.check_name(connection, root.name, root.scope, root.id, now)
-        return _done(connection, parts, changed, dry_run=dry_run)
+        return _done(connection, parts, granted, changed, dry_run=dry_run)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -95,12 +100,11 @@ def _check(choice: RootChoice) -> None:
         raise InvalidOption("nothing says which roots are meant", hint="name them, or say --older-than")
 
 
-def _chosen(connection: Connection, parts: Transactions, choice: RootChoice, now: float) -> list[Root]:
+def _chosen(connection: Connection, scope: str, choice: RootChoice, now: float) -> list[Root]:
     """The latest first, without those that have expired unforgotten."""
     from castore.index import roots
 
-    scope = parts.config.scope if choice.scope is None else choice.scope
-    found = [root for root in roots.newest(connection) if root.scope == scope]
+    found = roots.newest(connection, seen=(scope,))
     if choice.references:
         found = _referenced(found, choice.references)
     else:
@@ -146,17 +150,20 @@ def _without_last(found: Iterable[Root], count: int, now: float) -> list[Root]:
     return older
 
 
-def _done(connection: Connection, parts: Transactions, changed: list[Root], *, dry_run: bool) -> Forgotten:
-    from castore.index import objects, roots
+def _done(
+    connection: Connection, parts: Transactions, granted: Granted, changed: list[Root], *, dry_run: bool
+) -> Forgotten:
+    from castore.index import roots, seen
 
     expiries = [root.expires for root in changed if root.expires is not None]
-    before = objects.unnamed(connection)
-    after = objects.unnamed(connection, roots.numbers(connection, [root.id for root in changed]))
+    freed = seen.named_only_by(
+        connection, roots.numbers(connection, [root.id for root in changed]), granted.seen
+    )
     if not dry_run:
         parts.put_roots(connection, changed)
     return Forgotten(
         tuple(changed),
-        after.objects - before.objects,
-        after.stored_bytes - before.stored_bytes,
+        freed.objects,
+        freed.stored_bytes,
         max(expiries) if expiries else None,
     )

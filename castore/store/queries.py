@@ -1,7 +1,8 @@
-"""Questions about roots, answered from the index where it says what the root files say, else from those.
+"""Questions about roots and what they name, for one caller.
 
-Law: both ways give the same answers. Reading the files costs a read of every root, so it is what a clone
-without an index does until its first write, and what anybody does whose index is damaged.
+Laws: the answers cover what the caller sees, and are those of the root files: where the index is absent,
+behind or damaged, the files are read into one in memory. Reading them costs a read of every root, so it is
+what a clone without an index does until its first write.
 """
 
 from __future__ import annotations
@@ -11,88 +12,175 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from castore.digest import Digest
+from castore.errors import NotFound, ObjectMissing, RootDamaged
 from castore.roots.model import Root
+from castore.store.access import Granted
+from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["RootQueries", "answer"]
+    from castore.index.seen import Naming
+
+__all__ = ["Queries"]
 
 T = TypeVar("T")
 
 
-def answer(parts: Transactions, from_index: Callable[[Connection], T], from_files: Callable[[], T]) -> T:
-    """What the index says, or, where it is absent, behind or damaged, what the files say."""
-    from castore.index.connection import IndexUnreadable
+class Queries:
+    """Every list of roots is the latest first. Raises RootDamaged where a file had to be read and could not.
 
-    # A connection is for one thread at a time: two that run the same statement would share its cursor.
-    with parts.one_thread:
-        connection = parts.reading()
-        if connection is not None:
-            try:
-                return from_index(connection)
-            except IndexUnreadable:
-                pass  # Then the files are asked, as if there were none.
-    return from_files()
+    granted: what the caller may use; asked for each question.
+    """
 
-
-class RootQueries:
-    """Every list is the latest root first. Raises RootDamaged where a file had to be read and could not."""
-
-    def __init__(self, parts: Transactions) -> None:
+    def __init__(self, parts: Transactions, granted: Callable[[], Granted]) -> None:
         self._parts = parts
+        self._granted = granted
+        self._memory: dict[bool, tuple[dict[str, int], Connection]] = {}
+        """Indexes of the root files, by whether damaged ones were left out, with the folders' times."""
+
+    @property
+    def seen(self) -> tuple[str, ...] | None:
+        return self._granted().seen
+
+    def close(self) -> None:
+        for _, connection in self._memory.values():
+            connection.close()
+        self._memory.clear()
+
+    def ask(self, question: Callable[[Connection], T], from_files: Callable[[], T] | None = None) -> T:
+        """The answer of the index where it says what the root files say; else of the files.
+
+        from_files: for what root files do not tell; else the question is put to an index of them.
+        """
+        from castore.index.connection import IndexUnreadable
+
+        # A connection is for one thread at a time: two that run the same statement would share its cursor.
+        with self._parts.one_thread:
+            connection = self._parts.reading()
+            if connection is not None:
+                try:
+                    return question(connection)
+                except IndexUnreadable:
+                    pass  # Then the files are asked, as if there were none.
+            if from_files is None:
+                return question(self._in_memory())
+        return from_files()
+
+    # --- Objects ---
+
+    def sees(self, digest: Digest) -> bool:
+        """Whether a root that has not expired lets this caller see the object. Costs a query and a stat.
+
+        A damaged root file lets nobody see anything but the operator.
+        """
+        seen = self.seen
+        if seen is None:
+            return True
+        from castore.index.connection import IndexUnreadable
+
+        with self._parts.one_thread:
+            kept = [connection for _, connection in self._memory.values()]
+            for connection in (self._parts.index_as_it_is(), *kept):
+                if connection is not None:
+                    try:
+                        if self._is_shown(connection, digest, seen):
+                            return True
+                    except IndexUnreadable:
+                        continue
+            # Nothing shows it. The rows may be behind the files, as after a crash.
+            if self._parts.reading() is not None:
+                return False
+            return self._is_shown(self._in_memory(only_readable=True), digest, seen)
+
+    def digests(self, prefix: str) -> list[Digest]:
+        """The objects that the caller sees and that are there, sorted."""
+        seen = self.seen
+        source = self._parts.source
+        if seen is None:
+            return list(source.digests(prefix))
+        from castore.index import seen as rows
+
+        now = self._parts.clock()
+        found = self.ask(lambda connection: rows.digests(connection, prefix, seen, now))
+        return [digest for digest in found if source.stat(digest) is not None]
+
+    def naming(self, digest: Digest) -> Naming:
+        """By how many roots that the caller sees the object is kept, and until when."""
+        from castore.index import seen as rows
+
+        now = self._parts.clock()
+        return self.ask(lambda connection: rows.naming(connection, digest, self.seen, now))
+
+    def absence(self, digest: Digest) -> NotFound:
+        """The error for an object that is not there, or not for this caller: the two read alike."""
+        try:
+            tombstone = self._parts.tombstones.get(digest)
+        except RootDamaged:
+            # Nothing is told of what is not known; verify reports the damaged file.
+            tombstone = None
+        if tombstone is not None and self._is_told(tombstone):
+            return tombstone.error()
+        return ObjectMissing(str(digest))
+
+    def purged(self, prefix: str) -> list[Digest]:
+        """The objects whose purge this caller is told of, by the beginning of their digests."""
+        found = (self._parts.tombstones.get(digest) for digest in self._parts.tombstones.digests(prefix))
+        return [each.digest for each in found if each is not None and self._is_told(each)]
+
+    # --- Scopes ---
+
+    def has_other_scope(self, default: str) -> bool:
+        """Whether a root is in another scope than this one, as far as the root files can be read."""
+        from castore.index import seen as rows
+        from castore.index.connection import IndexUnreadable
+
+        with self._parts.one_thread:
+            connection = self._parts.reading()
+            if connection is not None:
+                try:
+                    return rows.has_other_scope(connection, default)
+                except IndexUnreadable:
+                    pass  # Then the files are asked, as if there were none.
+            return rows.has_other_scope(self._in_memory(only_readable=True), default)
+
+    def scope_names(self) -> list[str]:
+        """The scopes that the caller sees and that have a root, sorted."""
+        from castore.index import seen as rows
+
+        return self.ask(lambda connection: rows.scope_names(connection, self.seen))
+
+    # --- Roots ---
 
     def newest(self, limit: int | None = None) -> list[Root]:
-        def from_index(connection: Connection) -> list[Root]:
-            from castore.index import roots
+        from castore.index import roots
 
-            return roots.newest(connection, limit)
+        return self.ask(lambda connection: roots.newest(connection, limit, self.seen))
 
-        return answer(self._parts, from_index, lambda: self._from_files(lambda _: True)[:limit])
-
-    def naming(self, digest: Digest) -> list[Root]:
+    def roots_naming(self, digest: Digest) -> list[Root]:
         """The roots that name this object."""
+        from castore.index import roots
 
-        def from_index(connection: Connection) -> list[Root]:
-            from castore.index import roots
-
-            return roots.naming(connection, digest)
-
-        return answer(self._parts, from_index, lambda: self._from_files(lambda root: digest in root.objects))
+        return self.ask(lambda connection: roots.naming(connection, digest, self.seen))
 
     def of_document(self, prefix: str) -> list[Root]:
         """The roots whose document's digest begins with these hex digits."""
+        from castore.index import roots
 
-        def from_index(connection: Connection) -> list[Root]:
-            from castore.index import roots
-
-            return roots.by_document_prefix(connection, prefix)
-
-        return answer(self._parts, from_index, lambda: self._from_files(lambda root: _begins(root, prefix)))
+        return self.ask(lambda connection: roots.by_document_prefix(connection, prefix, self.seen))
 
     def with_id(self, prefix: str) -> list[Root]:
         """The roots whose id begins with these hex digits."""
+        from castore.index import roots
 
-        def from_index(connection: Connection) -> list[Root]:
-            from castore.index import roots
-
-            return roots.by_id_prefix(connection, prefix)
-
-        def from_files() -> list[Root]:
-            return self._from_files(lambda root: root.id.startswith(prefix))
-
-        return answer(self._parts, from_index, from_files)
+        return self.ask(lambda connection: roots.by_id_prefix(connection, prefix, self.seen))
 
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""
+        from castore.index import roots
 
-        def from_index(connection: Connection) -> list[Root]:
-            from castore.index import roots
-
-            return roots.by_name(connection, name)
-
-        found = answer(self._parts, from_index, lambda: self._from_files(lambda root: root.name == name))
+        found = self.ask(lambda connection: roots.by_name(connection, name, self.seen))
         now = self._parts.clock()
         live: dict[str, Root] = {}
         for root in found:
@@ -100,12 +188,35 @@ class RootQueries:
                 live.setdefault(root.scope, root)
         return list(live.values())
 
-    def _from_files(self, wanted: Callable[[Root], bool]) -> list[Root]:
-        if not os.path.isdir(self._parts.layout.roots):
-            return []
-        found = [root for root in self._parts.root_files.all() if wanted(root)]
-        return sorted(found, key=lambda root: root.sequence, reverse=True)
+    # --- Helpers ---
 
+    def _is_told(self, tombstone: Tombstone) -> bool:
+        granted = self._granted()
+        return granted.is_operator or any(map(granted.covers, tombstone.scopes))
 
-def _begins(root: Root, prefix: str) -> bool:
-    return root.document is not None and root.document.digest.hex.startswith(prefix)
+    def _is_shown(self, connection: Connection, digest: Digest, seen: tuple[str, ...]) -> bool:
+        """Whether a root says so whose file is still the one that the rows are about."""
+        from castore.index import seen as rows
+
+        for root_id, stamp in rows.namers(connection, digest, seen, self._parts.clock()):
+            try:
+                if self._parts.root_files.stamp(root_id) == stamp:
+                    return True
+            except OSError:
+                continue
+        return False
+
+    def _in_memory(self, *, only_readable: bool = False) -> Connection:
+        from castore.index.temporary import roots_in_memory
+
+        files = self._parts.root_files
+        times = files.shard_times() if os.path.isdir(self._parts.layout.roots) else {}
+        kept = self._memory.get(only_readable)
+        if kept is not None:
+            if kept[0] == times:
+                return kept[1]
+            del self._memory[only_readable]
+            kept[1].close()
+        memory = roots_in_memory(files, only_readable=only_readable)
+        self._memory[only_readable] = times, memory
+        return memory

@@ -18,7 +18,7 @@ from castore.config import FRAME_BYTES, STAGING_PROCESSES_MAX
 from castore.cores import core_count, exit_status, may_fork
 from castore.digest import Digest
 from castore.errors import CastoreError
-from castore.objects.database import ObjectCheck, ObjectDatabase, Staged
+from castore.objects.database import Look, ObjectCheck, ObjectDatabase, Staged
 from castore.objects.loose import LooseSource
 from castore.objects.source import Frames
 
@@ -33,9 +33,12 @@ Keep = Callable[[Staged], Staged]
 
 
 def stage_files(
-    database: ObjectDatabase, source: LooseSource, paths: list[str], keep: Keep
+    database: ObjectDatabase, source: LooseSource, paths: list[str], keep: Keep, look: Look
 ) -> list[Staged | OSError]:
-    """The bytes of each file are staged and given to `keep`; or why it could not be read."""
+    """The bytes of each file are staged and given to `keep`; or why it could not be read.
+
+    look: as for `ObjectDatabase.stage`; it is also asked in forked processes, so it may use no index.
+    """
     processes = _processes(len(paths))
     share = max(1, -(-len(paths) // processes))
     shares = [paths[start : start + share] for start in range(0, len(paths), share)]
@@ -43,12 +46,14 @@ def stage_files(
     children: list[_Child] = []
     try:
         for each in shares[1:]:
-            children.append(_Child(database, source, each))
-        results = [_keep(_stage_file(database, path, hold=hold), keep) for path in shares[0]] if paths else []
+            children.append(_Child(database, source, each, look))
+        results = (
+            [_keep(_stage_file(database, path, look, hold=hold), keep) for path in shares[0]] if paths else []
+        )
         for each, child in zip(shares[1:], children, strict=True):
             received = child.results()
             if received is None:
-                received = [_stage_file(database, path, hold=hold) for path in each]
+                received = [_stage_file(database, path, look, hold=hold) for path in each]
             results += [_keep(one, keep) for one in received]
     except BaseException:
         for child in children:
@@ -60,13 +65,13 @@ def stage_files(
 class _Child:
     """A forked process that stages some files; `results` waits for it."""
 
-    def __init__(self, database: ObjectDatabase, source: LooseSource, paths: list[str]) -> None:
+    def __init__(self, database: ObjectDatabase, source: LooseSource, paths: list[str], look: Look) -> None:
         self._source = source
         self._name = source.name_for_child()
         self._read, write = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
-            _run_child(database, source, self._name, paths, write)
+            _run_child(database, source, self._name, paths, look, write)
         os.close(write)
 
     def results(self) -> list[Staged | OSError] | None:
@@ -95,13 +100,13 @@ class _Child:
 
 
 def _run_child(
-    database: ObjectDatabase, source: LooseSource, name: str, paths: list[str], write: int
+    database: ObjectDatabase, source: LooseSource, name: str, paths: list[str], look: Look, write: int
 ) -> None:
     """Never returns: the process ends without running what the parent has set up to run at its own end."""
     status = 1
     try:
         source.become_child(name)
-        records = [_record(_stage_file(database, path, hold=False)) for path in paths]
+        records = [_record(_stage_file(database, path, look, hold=False)) for path in paths]
         with os.fdopen(write, "wb") as pipe:
             marshal.dump(records, pipe)
         status = 0
@@ -148,7 +153,7 @@ def _processes(count: int) -> int:
     return min(core_count(), STAGING_PROCESSES_MAX, count // _SHARE_FILES_MIN)
 
 
-def _stage_file(database: ObjectDatabase, path: str, *, hold: bool) -> Staged | OSError:
+def _stage_file(database: ObjectDatabase, path: str, look: Look, *, hold: bool) -> Staged | OSError:
     try:
         descriptor = os.open(path, _READ)
     except OSError as error:
@@ -157,8 +162,8 @@ def _stage_file(database: ObjectDatabase, path: str, *, hold: bool) -> Staged | 
         data = os.read(descriptor, FRAME_BYTES)
         more = os.read(descriptor, FRAME_BYTES) if data else b""
         if not more:
-            return database.stage(data, hold=hold)
-        return database.stage_chunks(_pieces(descriptor, data, more))
+            return database.stage(data, hold=hold, look=look)
+        return database.stage_chunks(_pieces(descriptor, data, more), look=look)
     except OSError as error:
         return OSError(error.errno, error.strerror, path)
     finally:

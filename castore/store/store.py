@@ -1,66 +1,55 @@
-"""Store: one folder = objects + roots + index. What is said to be stored is on the disk.
+"""Store: one folder = objects + roots + index, as one caller may see and use it.
 
-Law: reading takes no lock, creates nothing, and works from the files where there is no index. Writing
-is a Batch, or a change of roots (castore.store.keeping): each one transaction.
+Laws: reading takes no lock, creates nothing, and works from the files where there is no index. Writing
+is a Batch, or a change of roots (castore.store.keeping): each one transaction. What is said to be stored
+is on the disk. What the caller was not granted (castore.store.access) is not there: every question is
+answered over what it sees, and reading the rest is ObjectMissing, in the same words.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from castore.config import Config
-from castore.digest import DIGEST_HEX, PREFIX_HEX_MIN, SHORT_HEX, Digest, is_short_prefix, parse_prefix
-from castore.errors import (
-    DigestAmbiguous,
-    NameMissing,
-    NotFound,
-    ObjectMissing,
-    RootDamaged,
-    StoreExists,
-    StoreMissing,
-)
+from castore.config import OPERATOR
+from castore.digest import Digest
+from castore.errors import InvalidConfig, NotFound, ObjectMissing, RootDamaged, StoreExists, StoreMissing
 from castore.layout import Layout
 from castore.objects.database import CheckSize, ObjectStat
-from castore.roots.model import Content, Root, RootDraft, RootKind
+from castore.roots.model import Root, RootDraft, RootKind
+from castore.settings import Config
 from castore.store import keeping
-from castore.store.batch import Batch
+from castore.store.access import Access, Granted, resolve_access
+from castore.store.batch import Batch, NameMove
 from castore.store.folder import create_folder, is_store, read_format
 from castore.store.keeping import Forgotten, RootChoice
-from castore.store.queries import RootQueries, answer
+from castore.store.lookup import Lookup
+from castore.store.purging import Purged, purge
+from castore.store.queries import Queries
+from castore.store.stats import StoreStats, stats
 from castore.store.transaction import Clock, Transactions
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from castore.index.seen import Naming
 
-__all__ = ["Store", "StoreHandle", "StoreStats"]
-
-_MARKER = re.compile(r"\[ctx ([0-9a-f]{16,64})\b[^\]]*\]?\Z")
-_BIGGEST_COUNT = 5
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStats:
-    """`bytes`: of all objects; `stored_bytes`: of their files; `biggest`: by their files, biggest first."""
-
-    objects: int
-    roots: int
-    bytes: int
-    stored_bytes: int
-    biggest: tuple[ObjectStat, ...]
+__all__ = ["Store", "StoreHandle"]
 
 
 class Store:
-    """One open store. Objects may be read and staged from several threads; the rest from one."""
+    """One open store. Objects may be read and staged from several threads; the rest from one.
 
-    def __init__(self, layout: Layout, clock: Clock) -> None:
+    access: what the caller was granted, which is settled when the store is first asked for something.
+    """
+
+    def __init__(self, layout: Layout, clock: Clock, access: Access | None = None) -> None:
         self.folder = layout.folder
         self.parts = Transactions(layout, clock)
-        self._queries = RootQueries(self.parts)
+        self._access = access or Access()
+        self._queries = Queries(self.parts, lambda: self.granted)
+        self._lookup = Lookup(self.parts.source, self._queries)
 
     @property
     def config(self) -> Config:
@@ -68,11 +57,13 @@ class Store:
         return self.parts.config
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, clock: Clock = time.time) -> Store:
+    def open(
+        cls, folder: str | os.PathLike[str], *, clock: Clock = time.time, access: Access | None = None
+    ) -> Store:
         """The store in `folder`. Raises StoreMissing, UnknownStoreFormat."""
         layout = Layout(os.path.abspath(folder))
         read_format(layout)
-        return cls(layout, clock)
+        return cls(layout, clock, access)
 
     @classmethod
     def init(
@@ -82,10 +73,11 @@ class Store:
         shared: bool = False,
         tracked: bool = False,
         clock: Clock = time.time,
+        access: Access | None = None,
     ) -> Store:
         """A new, empty store is in `folder`, on the disk, whole or not at all. Raises StoreExists."""
         create_folder(Layout(os.path.abspath(folder)), is_shared=shared, is_tracked=tracked)
-        store = cls.open(folder, clock=clock)
+        store = cls.open(folder, clock=clock, access=access)
         store.parts.is_made_here = True
         return store
 
@@ -95,85 +87,106 @@ class Store:
         return self.parts.notes
 
     def close(self) -> None:
+        self._queries.close()
         self.parts.close()
+
+    # --- Access ---
+
+    @cached_property
+    def granted(self) -> Granted:
+        """What this caller may use, as it was when first asked. Raises ScopeDenied, InvalidConfig."""
+        access = self._access
+        try:
+            config = self.parts.config
+        except InvalidConfig:
+            # Settings must not keep an object from being read back (L9), nor let a reader see more.
+            if access.grants is None and len(self._all_scopes()) > 1:
+                raise
+            return resolve_access(access, None, Config().scope, alone=True)
+        is_asked = access.grants is None and config.granted is None
+        alone = is_asked and not (
+            config.scopes.keys() - {config.scope} or self._queries.has_other_scope(config.scope)
+        )
+        return resolve_access(access, config.granted, config.scope, alone=alone)
+
+    def require_operator(self, act: str) -> None:
+        """Raises ScopeDenied unless the caller may act on the whole store. act: `gc`, `repair`, …"""
+        self.granted.require_operator(act)
 
     # --- Objects ---
 
     def read(self, digest: Digest, check_size: CheckSize | None = None) -> bytes:
-        """The object's bytes, all of them, digested again. Raises ObjectMissing, ObjectDamaged.
+        """The object's bytes, all of them, digested again. Raises ObjectMissing, ObjectPurged, ObjectDamaged.
 
         check_size: of a large object, is given the size before any byte is decoded, and may raise.
         """
-        return self.parts.database.read(digest, check_size)
+        self._check_seen(digest)
+        try:
+            return self.parts.database.read(digest, check_size)
+        except ObjectMissing:
+            raise self.absence(digest) from None
 
     def chunks(self, digest: Digest) -> Iterator[bytes]:
         """The object's bytes in pieces of at most 1 MiB; ends without an error only if all were right.
 
-        Raises ObjectMissing, ObjectDamaged, also after the last piece: keep what came back until then.
+        Raises ObjectMissing, ObjectPurged, ObjectDamaged, the last also after the last piece: keep what
+        came back until then.
         """
-        return self.parts.database.chunks(digest)
+        self._check_seen(digest)
+        try:
+            yield from self.parts.database.chunks(digest)
+        except ObjectMissing:
+            raise self.absence(digest) from None
 
     def stat(self, digest: Digest) -> ObjectStat | None:
         """Whether the object is there, and its sizes; its bytes are not read. Raises ObjectDamaged."""
-        return self.parts.database.stat(digest)
+        return self.parts.database.stat(digest) if self._queries.sees(digest) else None
 
-    def digests(self) -> Iterator[Digest]:
-        """Of every object file, sorted."""
-        return self.parts.source.digests()
+    def absence(self, digest: Digest) -> NotFound:
+        """The error that says why there is no such object: ObjectPurged or ObjectMissing."""
+        return self._queries.absence(digest)
+
+    def digests(self, prefix: str = "") -> Iterator[Digest]:
+        """Of every object that is there, sorted. prefix: the hex digits they begin with."""
+        if self.granted.is_operator:
+            return self.parts.source.digests(prefix)
+        return iter(self._queries.digests(prefix))
 
     def resolve(self, text: str) -> Digest:
         """The digest of the object that `text` names, which is there.
 
         text: a digest, 6 or more of its digits, with or without `sha256:`; a name whose root names one
-        object; a whole marker or reference. Raises NameMissing, ObjectMissing, DigestAmbiguous; NotFound
-        for what is no object: a folded document, a root, a name of several objects.
+        object; a whole marker or reference. Raises NameMissing, ObjectMissing, ObjectPurged,
+        DigestAmbiguous; NotFound for what is no object: a folded document, a root, a name of several
+        objects.
         """
-        text = pasted(text)
-        prefix = parse_prefix(text)
-        if prefix is None:
-            return self._resolve_name(text)
-        found = self._objects(prefix)
-        if not found:
-            raise self._no_object(prefix)
-        if len(found) > 1:
-            raise DigestAmbiguous(text, [str(each) for each in found])
-        return found[0]
+        return self._lookup.object(text)
 
     def find(self, text: str) -> Digest | tuple[Root, ...]:
         """What `text` names: an object that is there; else roots, the latest first.
 
         text: as for `resolve`; also a folded document's digest, or a root's id, or 6 or more of their
         digits. A name is an object if its roots name that one alone and no document.
-        Raises NameMissing, ObjectMissing, DigestAmbiguous, RootDamaged.
+        Raises NameMissing, ObjectMissing, ObjectPurged, DigestAmbiguous, RootDamaged.
         """
-        text = pasted(text)
-        prefix = parse_prefix(text)
-        if prefix is None:
-            named = self._named(text)
-            objects = {digest for root in named for digest in root.objects}
-            is_object = len(objects) == 1 and all(root.document is None for root in named)
-            return self.resolve(text) if is_object else tuple(named)
-        found: dict[str, Digest | tuple[Root, ...]] = {str(each): each for each in self._objects(prefix)}
-        documents: dict[str, tuple[Root, ...]] = {}
-        for root in self._queries.of_document(prefix):
-            key = str(root.document.digest) if root.document is not None else root.id
-            documents[key] = (*documents.get(key, ()), root)
-        # A document that was also put is an object: its bytes are here.
-        found = {**documents, **found, **{root.id: (root,) for root in self._queries.with_id(prefix)}}
-        if len(found) > 1:
-            raise DigestAmbiguous(text, sorted(found))
-        for each in found.values():
-            return each
-        raise ObjectMissing(f"sha256:{prefix}")
+        return self._lookup.anything(text)
 
     def batch(self) -> Batch:
         """Objects to be published together, under one root."""
         self.parts.make_writable()
-        return Batch(self.parts)
+        return Batch(self.parts, self._queries, self.granted)
 
     def stats(self) -> StoreStats:
-        """Counts and sizes of everything in the store: from the index, or from every object's header."""
-        return answer(self.parts, self._stats_from_index, self._stats_from_files)
+        """Counts and sizes of what the caller sees: from the index, or from every object's header."""
+        return stats(self.parts, self._queries)
+
+    def purge(self, digest: Digest, reason: str) -> Purged:
+        """The object is gone though roots name it, and who could see it is told. See castore.store.purging.
+
+        Raises ScopeDenied unless the caller is the operator; ObjectMissing if nothing knows the object.
+        """
+        self.require_operator("purge")
+        return purge(self.parts, digest, reason)
 
     # --- Roots ---
 
@@ -186,6 +199,10 @@ class Store:
 
         What else they name is read when it is asked for, while the store is open: a root may name thousands.
         """
+        return self._queries.roots_naming(digest)
+
+    def naming(self, digest: Digest) -> Naming:
+        """By how many roots the object is kept, and until when."""
         return self._queries.naming(digest)
 
     def document_root(self, document: Digest) -> Root | None:
@@ -204,116 +221,79 @@ class Store:
         scope: str | None = None,
         keep_seconds: int | None = None,
         move: bool = False,
+        expected: str | None = None,
     ) -> Root:
         """The name means what `reference` does: an object, or a document with all its objects.
 
+        move: the name may mean something else now, which is then forgotten. expected: only if it means
+        what this does, else NameMoved, so that of two that move it from the same place one is told.
         Raises NameTaken unless it meant that already, or `move`; NameMissing, ObjectMissing,
-        DigestAmbiguous, InvalidOption.
+        ObjectPurged, DigestAmbiguous, ScopeDenied, InvalidOption.
         """
-        document, objects = self._meant(pasted(reference))
+        meaning = self._lookup.meaning(reference)
+        change = None
+        if move:
+            change = NameMove(None if expected is None else self._lookup.meaning(expected))
         draft = RootDraft(
-            RootKind.TAG, objects, scope=scope, name=name, document=document, keep_seconds=keep_seconds
+            RootKind.TAG,
+            meaning.objects,
+            scope=scope,
+            name=name,
+            document=meaning.document,
+            keep_seconds=keep_seconds,
         )
         with self.batch() as batch:
-            return batch.commit(draft, move_name=move)
+            return batch.commit(draft, move=change)
+
+    def keep(self, drafts: list[RootDraft]) -> list[Root]:
+        """The roots of `drafts` are there, all or none; each names what the caller sees."""
+        with self.batch() as batch:
+            return batch.commit_all(drafts)
+
+    def keep_draft(self, reference: str) -> RootDraft:
+        """A draft that keeps what `reference` means: an object, or a document with all its objects."""
+        meaning = self._lookup.meaning(reference)
+        return RootDraft(RootKind.KEEP, meaning.objects, document=meaning.document)
 
     def forget(self, choice: RootChoice, *, at_once: bool = False, dry_run: bool = False) -> Forgotten:
         """The roots chosen expire after the grace, or at once. Choosing none is no error."""
-        return keeping.forget(self.parts, choice, at_once=at_once, dry_run=dry_run)
+        return keeping.forget(self.parts, self.granted, choice, at_once=at_once, dry_run=dry_run)
 
     def remember(self, choice: RootChoice, *, dry_run: bool = False) -> Forgotten:
         """The roots chosen that were forgotten are what they were before (`forget --undo`)."""
-        return keeping.remember(self.parts, choice, dry_run=dry_run)
+        return keeping.remember(self.parts, self.granted, choice, dry_run=dry_run)
 
     # --- Helpers ---
 
-    def _stats_from_index(self, connection: Connection) -> StoreStats:
-        from castore.index import objects, roots
+    def _check_seen(self, digest: Digest) -> None:
+        if not self._queries.sees(digest):
+            raise self.absence(digest)
 
-        total = objects.total(connection)
-        biggest = tuple(
-            ObjectStat(Digest.from_raw(row.digest), row.size, row.stored_bytes)
-            for row in objects.biggest(connection, _BIGGEST_COUNT)
-        )
-        return StoreStats(total.objects, roots.count(connection), total.size, total.stored_bytes, biggest)
-
-    def _stats_from_files(self) -> StoreStats:
-        found = [each for digest in self.digests() if (each := self.stat(digest)) is not None]
-        found.sort(key=lambda each: (-each.stored_bytes, each.digest))
-        return StoreStats(
-            len(found),
-            len(self.roots()),
-            sum(each.size for each in found),
-            sum(each.stored_bytes for each in found),
-            tuple(found[:_BIGGEST_COUNT]),
-        )
-
-    def _objects(self, prefix: str) -> list[Digest]:
-        """The objects that are there whose digest begins with these digits."""
-        if len(prefix) < DIGEST_HEX:
-            return list(self.parts.source.digests(prefix))
-        digest = Digest(prefix)
-        return [digest] if self.parts.source.stat(digest) is not None else []
-
-    def _no_object(self, prefix: str) -> NotFound:
-        """Why no object's digest begins with these digits, which may be something else's."""
+    def _all_scopes(self) -> set[str]:
+        """The scopes of all roots that can be read, but for the operator's own."""
+        every = Queries(self.parts, lambda: Granted((OPERATOR,), OPERATOR))
         try:
-            documents, roots = self._queries.of_document(prefix), self._queries.with_id(prefix)
+            return set(every.scope_names()) - {OPERATOR}
         except RootDamaged:
-            # What the roots would say is only a better message; that there is no object is sure.
-            return ObjectMissing(f"sha256:{prefix}")
-        for root in documents:
-            if root.document is not None:
-                short = root.document.digest.short
-                return _not_an_object(short, "a folded document, which is not stored itself")
-        for root in roots:
-            return _not_an_object(root.id[:SHORT_HEX], "a root, which is not an object itself")
-        return ObjectMissing(f"sha256:{prefix}")
-
-    def _named(self, text: str) -> list[Root]:
-        found = self.named_roots(text)
-        if not found:
-            hint = f"a digest takes {PREFIX_HEX_MIN} digits or more; 'ctx log' lists the names in use"
-            raise NameMissing(text, hint=hint if is_short_prefix(text) else None)
-        return found
-
-    def _resolve_name(self, text: str) -> Digest:
-        found = {digest for root in self._named(text) for digest in root.objects}
-        if len(found) != 1:
-            raise NotFound(
-                f"name '{text}' names {len(found):,} objects",
-                hint=f"'ctx show {text}' lists them",
-                subject=text,
-                objects=len(found),
-            )
-        digest = found.pop()
-        if self.parts.source.stat(digest) is None:
-            raise ObjectMissing(str(digest))
-        return digest
-
-    def _meant(self, text: str) -> tuple[Content | None, tuple[Digest, ...]]:
-        """The document, if that is what `text` names, and the objects to keep."""
-        prefix = parse_prefix(text)
-        if prefix is None:
-            found = self._named(text)
-            return found[0].document, tuple(found[0].objects)
-        roots = self._queries.of_document(prefix)
-        documents = {root.document.digest: root for root in roots if root.document is not None}
-        digests = {*documents, *self.parts.source.digests(prefix)}
-        if len(digests) > 1:
-            raise DigestAmbiguous(text, [str(each) for each in sorted(digests)])
-        for root in documents.values():
-            return root.document, tuple(root.objects)
-        digest = self.resolve(text)
-        return None, (digest,)
+            return set()
+        finally:
+            every.close()
 
 
 class StoreHandle:
     """A place where a store is, or may be made: opened when it is first needed."""
 
-    def __init__(self, folder: str | os.PathLike[str], *, may_create: bool, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        may_create: bool,
+        clock: Clock = time.time,
+        access: Access | None = None,
+    ) -> None:
         self.folder = os.path.abspath(folder)
         self.may_create = may_create
+        self.access = access
         self._clock = clock
         self._store: Store | None = None
 
@@ -331,7 +311,7 @@ class StoreHandle:
     def get(self) -> Store:
         """The store. Raises StoreMissing: reading never creates one."""
         if self._store is None:
-            self._store = Store.open(self.folder, clock=self._clock)
+            self._store = Store.open(self.folder, clock=self._clock, access=self.access)
         return self._store
 
     def get_or_create(self) -> Store:
@@ -342,7 +322,7 @@ class StoreHandle:
             if not self.may_create:
                 raise
         try:
-            self._store = Store.init(self.folder, clock=self._clock)
+            self._store = Store.init(self.folder, clock=self._clock, access=self.access)
         except StoreExists:
             if not self.exists:
                 raise
@@ -351,23 +331,3 @@ class StoreHandle:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
-
-
-def _not_an_object(short: str, what: str) -> NotFound:
-    return NotFound(f"'{short}' is {what}", hint=f"'ctx show {short}' lists its objects", subject=short)
-
-
-def pasted(text: str) -> str:
-    """The digest in a whole marker or reference; other text as it is, without white space around it."""
-    text = text.strip()
-    if text.startswith("[ctx "):
-        match = _MARKER.match(text)
-        return match[1] if match else text
-    if text.startswith("{"):
-        import json
-
-        try:
-            return str(json.loads(text)["$ctx"]["digest"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return text
-    return text

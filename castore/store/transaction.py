@@ -19,14 +19,15 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from castore import durable
-from castore.config import Config
 from castore.errors import NameTaken, RootDamaged
 from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
 from castore.roots.files import RootFiles
 from castore.roots.model import Root
+from castore.settings import Config
 from castore.store.folder import read_config, shared_modes
+from castore.store.tombstones import Tombstones
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -47,12 +48,14 @@ class Transactions:
         self.modes = shared_modes(layout)
         self.source = LooseSource(layout, self.modes)
         self.database = ObjectDatabase(self.source, level=lambda: self.config.compression_level)
+        self.tombstones = Tombstones(layout, self.modes)
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
         """This process made the folder, and has synced it."""
         self.one_thread = RLock()
         """Held while the index is used: its connections are for one thread at a time."""
         self._index: IndexFile | None = None
+        self._own_notes: list[str] = []
 
     @cached_property
     def config(self) -> Config:
@@ -70,7 +73,11 @@ class Transactions:
     @property
     def notes(self) -> list[str]:
         """What happened that somebody should be told, such as an index that was built anew."""
-        return self._index.notes if self._index is not None else []
+        return [*self._own_notes, *(self._index.notes if self._index is not None else ())]
+
+    def note(self, words: str) -> None:
+        if words not in self._own_notes:
+            self._own_notes.append(words)
 
     def close(self) -> None:
         if self._index is not None:
@@ -119,6 +126,12 @@ class Transactions:
             return None
         return connection
 
+    def index_as_it_is(self) -> Connection | None:
+        """The index, which may be behind the root files; None if there is none that can be read."""
+        if self._index is None and not os.path.exists(self.layout.index):
+            return None
+        return self.index.reading()
+
     def put_root(self, connection: Connection, root: Root) -> None:
         """The root's file, on the disk, and its rows, in this transaction, say `root`."""
         from castore.index import roots
@@ -142,12 +155,12 @@ class Transactions:
 
     def others_named(
         self, connection: Connection, name: str, scope: str, root_id: str, now: float
-    ) -> list[str]:
-        """The ids of the live roots of the scope that have the name, without this one."""
+    ) -> list[Root]:
+        """The live roots of the scope that have the name, without this one, the latest first."""
         from castore.index import roots
 
         return [
-            other.id
+            other
             for other in roots.by_name(connection, name)
             if other.scope == scope and other.id != root_id and other.is_live(now)
         ]

@@ -78,6 +78,8 @@ class TestFold:
 
     def test_name_scope_and_duration_reach_the_root(self, ctx: Shell) -> None:
         assert ctx("fold", "in.json", "--name", "outage", "--scope", "team/a", "--for", "30d").code == 0
+        assert roots(ctx) == []
+        ctx.environment["CTX_SCOPE"] = "team/*"
         (root,) = roots(ctx)
         assert (root["name"], root["scope"], root["source_name"]) == ("outage", "team/a", "in.json")
         assert root["expires"] is not None

@@ -14,7 +14,7 @@ from castore.digest import Digest
 from castore.errors import NameTaken, ObjectDamaged, ObjectMissing
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
-from castore.objects.database import Staged
+from castore.objects.database import Look, Staged
 from castore.roots.model import Content, RootDraft, RootKind
 from castore.store import Store, staging
 from castore.store.keeping import RootChoice
@@ -172,10 +172,10 @@ class TestManyFiles:
         parent = os.getpid()
         honest = store.parts.database.stage
 
-        def dies_in_the_child(data: bytes, *, hold: bool = True) -> Staged:
+        def dies_in_the_child(data: bytes, *, hold: bool, look: Look) -> Staged:
             if os.getpid() != parent and data == b"70":
                 os.kill(os.getpid(), signal.SIGKILL)
-            return honest(data, hold=hold)
+            return honest(data, hold=hold, look=look)
 
         monkeypatch.setattr(store.parts.database, "stage", dies_in_the_child)
         for number in range(100):

@@ -10,7 +10,7 @@ import castore
 from castore import errors
 from castore.cli.commands import COMMANDS
 from castore.cli.reference import reference_page
-from castore.config import CONFIG_TEMPLATE, Config, config_values, parse_config
+from castore.settings import CONFIG_TEMPLATE, Config, config_values, parse_config
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,8 +19,8 @@ IMPORTS = {
     "platformdirs": ("cli/",),
     "sqlite3": ("index/",),
     "zstandard": ("codec.py",),
-    "tomlkit": ("config.py",),
-    "tomllib": ("config.py", "cli/"),
+    "tomlkit": ("settings.py",),
+    "tomllib": ("settings.py", "cli/"),
     "pickle": (),
     "pydantic": (),
 }

@@ -1,0 +1,261 @@
+"""config.toml: one store's settings, parsed once, at the edge.
+
+Law: a Config that exists is valid. An unknown key or a value out of range is InvalidConfig and names
+the key: a mistyped setting must never be a silent default. Nothing here is needed to read an object
+back: how objects were compressed is written in the objects themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from castore.config import duration_text, parse_duration, parse_grants, parse_scope, parse_size, size_value
+from castore.errors import InvalidConfig, InvalidOption
+
+__all__ = [
+    "CONFIG_TEMPLATE",
+    "Config",
+    "FoldDefaults",
+    "ScopeSettings",
+    "change_setting",
+    "config_values",
+    "declare_scope",
+    "parse_config",
+]
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FoldDefaults:
+    """What `ctx fold` does where an option does not say otherwise."""
+
+    bytes_over: int = 1024
+    items_over: int = 8
+    min_saving: float = 0.75
+    preview: str = "edges"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    """What config.toml says of one scope. `quota_bytes`: full size of all objects it names; None: any."""
+
+    quota_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One store's settings. `grace_seconds`: between forgetting a root and its expiry.
+
+    quota_bytes: of all object files; None: any. granted: what a caller may use who was granted nothing;
+    None: what castore.store.access says. scopes: those that have settings.
+    """
+
+    compression_level: int = 3
+    scope: str = "default"
+    grace_seconds: int = 14 * 86_400
+    quota_bytes: int | None = None
+    granted: tuple[str, ...] | None = None
+    fold: FoldDefaults = field(default_factory=FoldDefaults)
+    scopes: Mapping[str, ScopeSettings] = field(default_factory=dict)
+
+
+CONFIG_TEMPLATE = """\
+# castore: the settings of this store. Every key is shown with its default.
+
+[store]
+# zstd level of new objects, 1 to 19; objects already stored stay as they are.
+# compression-level = 3
+# The scope that roots are written in when no --scope is given.
+# scope = "default"
+# Time between forgetting a root and its expiry: an integer and s, m, h, d or w.
+# grace = "14d"
+# The most bytes that all object files may have: an integer and kB, MB, GB or TB; "none" is no limit.
+# quota = "none"
+
+[scopes]
+# What a caller may use that was granted nothing (by CTX_SCOPE, say): scopes, and globs such as "team/*";
+# "*" is everything, and the operator's commands. []: "*" while the store has no scope but the one above,
+# else that scope. A scope with a quota has a table of its own, written by 'ctx scope create'.
+# granted = []
+
+[fold]
+# Values whose literal is longer than this many bytes fold.
+# bytes-over = 1024
+# Arrays fold if they have more items than this, too.
+# items-over = 8
+# The share of a value's bytes that its reference must save, 0 to 1.
+# min-saving = 0.75
+# What a reference shows of its object: "edges" or "none".
+# preview = "edges"
+"""
+
+
+def _integer(key: str, value: Any, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidConfig(f"config key '{key}' must be an integer from {low} to {high}", key=key)
+    return value
+
+
+def _share(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidConfig(f"config key '{key}' must be a number from 0 to 1", key=key)
+    return float(value)
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidConfig(f"config key '{key}' must be a string", key=key)
+    return value
+
+
+def _preview(key: str, value: Any) -> str:
+    if value not in ("edges", "none"):
+        raise InvalidConfig(f"config key '{key}' must be 'edges' or 'none'", key=key)
+    return str(value)
+
+
+def _scope(key: str, value: Any) -> str:
+    try:
+        return parse_scope(_text(key, value))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+def _grace(key: str, value: Any) -> int:
+    try:
+        return parse_duration(_text(key, value))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+def _quota(key: str, value: Any) -> int | None:
+    try:
+        return None if value == "none" else parse_size(_text(key, value))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+def _granted(key: str, value: Any) -> tuple[str, ...] | None:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InvalidConfig(f"config key '{key}' must be a list of strings", key=key)
+    try:
+        found = tuple(grant for each in value for grant in parse_grants(each))
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+    return found or None
+
+
+_Keys = dict[str, tuple[str, Callable[[str, Any], Any]]]
+
+_STORE_KEYS: _Keys = {
+    "compression-level": ("compression_level", lambda key, value: _integer(key, value, 1, 19)),
+    "scope": ("scope", _scope),
+    "grace": ("grace_seconds", _grace),
+    "quota": ("quota_bytes", _quota),
+}
+_SCOPES_KEYS: _Keys = {"granted": ("granted", _granted)}
+_SCOPE_KEYS: _Keys = {"quota": ("quota_bytes", _quota)}
+_FOLD_KEYS: _Keys = {
+    "bytes-over": ("bytes_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
+    "items-over": ("items_over", lambda key, value: _integer(key, value, 0, 1 << 40)),
+    "min-saving": ("min_saving", _share),
+    "preview": ("preview", _preview),
+}
+
+
+_TABLES: dict[str, _Keys] = {"store": _STORE_KEYS, "scopes": _SCOPES_KEYS, "fold": _FOLD_KEYS}
+
+
+def parse_config(text: str) -> Config:
+    """The Config written in a config.toml; raises InvalidConfig naming the key that is unknown or wrong."""
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except ValueError as error:  # Also what Python says of a number of 5,000 digits.
+        raise InvalidConfig(f"it is not TOML: {error}") from error
+    values: dict[str, dict[str, Any]] = {
+        table: _parse_table(table, tables.pop(table, {}), keys) for table, keys in _TABLES.items()
+    }
+    declared = tables.pop("scope", {})
+    if not isinstance(declared, dict):
+        raise InvalidConfig("config key 'scope' must be a table of tables", key="scope")
+    scopes = {
+        _scope(f"scope.{name}", name): ScopeSettings(**_parse_table(f"scope.{name}", entries, _SCOPE_KEYS))
+        for name, entries in declared.items()
+    }
+    if tables:
+        unknown = next(iter(tables))
+        raise InvalidConfig(f"unknown config key '{unknown}'", key=unknown)
+    return Config(**values["store"], **values["scopes"], fold=FoldDefaults(**values["fold"]), scopes=scopes)
+
+
+def _parse_table(table: str, entries: Any, keys: _Keys) -> dict[str, Any]:
+    if not isinstance(entries, dict):
+        raise InvalidConfig(f"config key '{table}' must be a table", key=table)
+    values: dict[str, Any] = {}
+    for key, value in entries.items():
+        if key not in keys:
+            raise InvalidConfig(f"unknown config key '{table}.{key}'", key=f"{table}.{key}")
+        attribute, check = keys[key]
+        values[attribute] = check(f"{table}.{key}", value)
+    return values
+
+
+def change_setting(text: str, key: str, value: str) -> str:
+    """The config.toml `text` with `key` (`fold.bytes-over`) set to what `value` says; comments stay.
+
+    Pure; the result parses. Raises InvalidConfig for an unknown key or a value that the key can't have.
+    """
+    table, _, name = key.partition(".")
+    if name not in _TABLES.get(table, {}):
+        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
+    default = config_values(Config())[key]
+    if isinstance(default, list):
+        return _changed(text, [table], name, value.replace(",", " ").split())
+    if isinstance(default, str):
+        return _changed(text, [table], name, value)
+    number = _NUMBER.match(value)
+    return _changed(text, [table], name, (float(value) if number[1] else int(value)) if number else value)
+
+
+def declare_scope(text: str, scope: str, quota: str | None) -> str:
+    """The config.toml `text` with a table for `scope`, and its quota; None: as it is. Pure; it parses."""
+    declared = parse_config(text).scopes.get(parse_scope(scope), ScopeSettings())
+    if quota is None:
+        quota = "none" if declared.quota_bytes is None else size_value(declared.quota_bytes)
+    return _changed(text, ["scope", scope], "quota", quota)
+
+
+def _changed(text: str, tables: list[str], name: str, value: Any) -> str:
+    import tomlkit
+
+    parse_config(text)
+    document = tomlkit.parse(text)
+    at: Any = document
+    for depth, each in enumerate(tables):
+        if each not in at:
+            at[each] = tomlkit.table(is_super_table=depth < len(tables) - 1)
+        at = at[each]
+    at[name] = value
+    changed = tomlkit.dumps(document)
+    parse_config(changed)
+    return changed
+
+
+def config_values(config: Config) -> dict[str, str | int | float | list[str]]:
+    """Every setting by its key in config.toml, in the template's order; those of single scopes left out."""
+    values: dict[str, str | int | float | list[str]] = {
+        "store.compression-level": config.compression_level,
+        "store.scope": config.scope,
+        "store.grace": duration_text(config.grace_seconds),
+        "store.quota": "none" if config.quota_bytes is None else size_value(config.quota_bytes),
+        "scopes.granted": list(config.granted or ()),
+    }
+    for each in fields(config.fold):
+        values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
+    return values

@@ -1,0 +1,153 @@
+"""What a REF means: a digest or the beginning of one, a name, a document, a root, a pasted reference.
+
+Law: only what the caller sees has a meaning. A prefix that it shares with an object that the caller does
+not see is not ambiguous, and a name in another scope is not there.
+"""
+
+from __future__ import annotations
+
+import re
+
+from castore.digest import DIGEST_HEX, PREFIX_HEX_MIN, SHORT_HEX, Digest, is_short_prefix, parse_prefix
+from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RootDamaged
+from castore.objects.loose import LooseSource
+from castore.roots.model import Root
+from castore.store.batch import Meaning
+from castore.store.queries import Queries
+
+__all__ = ["Lookup", "pasted"]
+
+_MARKER = re.compile(r"\[ctx ([0-9a-f]{16,64})\b[^\]]*\]?\Z")
+
+
+class Lookup:
+    """The meanings of one caller's words in one store."""
+
+    def __init__(self, source: LooseSource, queries: Queries) -> None:
+        self._source = source
+        self._queries = queries
+
+    def object(self, text: str) -> Digest:
+        """As `Store.resolve`."""
+        text = pasted(text)
+        prefix = parse_prefix(text)
+        if prefix is None:
+            return self._object_named(text)
+        found = self._objects(prefix)
+        if not found:
+            raise self._no_object(prefix)
+        if len(found) > 1:
+            raise DigestAmbiguous(text, [str(each) for each in found])
+        return found[0]
+
+    def anything(self, text: str) -> Digest | tuple[Root, ...]:
+        """As `Store.find`."""
+        text = pasted(text)
+        prefix = parse_prefix(text)
+        if prefix is None:
+            named = self._named(text)
+            objects = {digest for root in named for digest in root.objects}
+            is_object = len(objects) == 1 and all(root.document is None for root in named)
+            return self.object(text) if is_object else tuple(named)
+        found: dict[str, Digest | tuple[Root, ...]] = {str(each): each for each in self._objects(prefix)}
+        documents: dict[str, tuple[Root, ...]] = {}
+        for root in self._queries.of_document(prefix):
+            key = str(root.document.digest) if root.document is not None else root.id
+            documents[key] = (*documents.get(key, ()), root)
+        # A document that was also put is an object: its bytes are here.
+        found = {**documents, **found, **{root.id: (root,) for root in self._queries.with_id(prefix)}}
+        if len(found) > 1:
+            raise DigestAmbiguous(text, sorted(found))
+        for each in found.values():
+            return each
+        raise self._absent(prefix)
+
+    def meaning(self, text: str) -> Meaning:
+        """The document, if that is what `text` names, and the objects to keep."""
+        text = pasted(text)
+        prefix = parse_prefix(text)
+        if prefix is None:
+            found = self._named(text)
+            return Meaning(found[0].document, tuple(found[0].objects))
+        roots = self._queries.of_document(prefix)
+        documents = {root.document.digest: root for root in roots if root.document is not None}
+        digests = {*documents, *self._objects(prefix)}
+        if len(digests) > 1:
+            raise DigestAmbiguous(text, [str(each) for each in sorted(digests)])
+        for root in documents.values():
+            return Meaning(root.document, tuple(root.objects))
+        return Meaning(None, (self.object(text),))
+
+    # --- Helpers ---
+
+    def _objects(self, prefix: str) -> list[Digest]:
+        """The objects that are there for this caller whose digest begins with these digits."""
+        if len(prefix) < DIGEST_HEX:
+            return self._queries.digests(prefix)
+        digest = Digest(prefix)
+        is_there = self._source.stat(digest) is not None and self._queries.sees(digest)
+        return [digest] if is_there else []
+
+    def _absent(self, prefix: str) -> NotFound:
+        """Purged, if that is what the one object of these digits was; else missing."""
+        try:
+            purged = self._queries.purged(prefix)
+        except RootDamaged:
+            purged = []
+        return self._queries.absence(purged[0]) if len(purged) == 1 else ObjectMissing(f"sha256:{prefix}")
+
+    def _no_object(self, prefix: str) -> NotFound:
+        """Why no object's digest begins with these digits, which may be something else's."""
+        try:
+            documents, roots = self._queries.of_document(prefix), self._queries.with_id(prefix)
+        except RootDamaged:
+            # What the roots would say is only a better message; that there is no object is sure.
+            return self._absent(prefix)
+        for root in documents:
+            if root.document is not None:
+                short = root.document.digest.short
+                return _not_an_object(short, "a folded document, which is not stored itself")
+        for root in roots:
+            return _not_an_object(root.id[:SHORT_HEX], "a root, which is not an object itself")
+        return self._absent(prefix)
+
+    def _named(self, text: str) -> list[Root]:
+        found = self._queries.named(text)
+        if not found:
+            hint = f"a digest takes {PREFIX_HEX_MIN} digits or more; 'ctx log' lists the names in use"
+            raise NameMissing(text, hint=hint if is_short_prefix(text) else None)
+        return found
+
+    def _object_named(self, text: str) -> Digest:
+        found = {digest for root in self._named(text) for digest in root.objects}
+        if len(found) != 1:
+            raise NotFound(
+                f"name '{text}' names {len(found):,} objects",
+                hint=f"'ctx show {text}' lists them",
+                subject=text,
+                objects=len(found),
+            )
+        digest = found.pop()
+        if self._source.stat(digest) is None or not self._queries.sees(digest):
+            raise self._queries.absence(digest)
+        return digest
+
+
+def _not_an_object(short: str, what: str) -> NotFound:
+    return NotFound(f"'{short}' is {what}", hint=f"'ctx show {short}' lists its objects", subject=short)
+
+
+def pasted(text: str) -> str:
+    """The digest in a whole marker or reference; other text as it is, without white space around it."""
+    text = text.strip()
+    if text.startswith("[ctx "):
+        match = _MARKER.match(text)
+        return match[1] if match else text
+    if text.startswith("{"):
+        import json
+
+        try:
+            return str(json.loads(text)["$ctx"]["digest"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return text
+    return text
