@@ -139,7 +139,7 @@ class IndexFile:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if version > SCHEMA_VERSION:
                     return "the index was written by a newer castore"
-                found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
                 return None if found == "ok" else f"the index is damaged ({found})"
         except sqlite3.DatabaseError as error:
             if _is_busy(error) or _is_unopenable(error):

@@ -77,7 +77,7 @@ class TestObjects:
         root = put(store, b"x")
         put(store, b"y")
         os.unlink(store.parts.layout.root_file(root.id))
-        assert names(store) == [("unnamed", root.objects[0])]
+        assert names(store) == [("missing", None), ("unnamed", root.objects[0])]
 
     def test_a_file_without_a_row(self, store: Store) -> None:
         (digest,) = put(store, b"x").objects
