@@ -1,0 +1,103 @@
+"""repair: what verify finds is put right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from castore.cli import output
+from castore.cli.files import readable, rereadable
+from castore.cli.locate import find_store
+from castore.cli.output import Record, plural
+from castore.cli.parameters import DryRun, Json, StoreFolder
+
+if TYPE_CHECKING:
+    from castore.digest import Digest
+    from castore.gc.mending import Act
+    from castore.objects.finding import Finding
+
+__all__ = ["repair"]
+
+_FINDINGS = 3
+
+
+def repair(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE", help="As --from; and what a folded document names must be there afterwards."
+        ),
+    ] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Look for the bytes of lost objects in this file: a source, a backup; may be given again.",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> int:
+    """stdout says what was done, one act a line, then what is still missing (3). Nothing is deleted."""
+    from castore.gc.repair import repair as repair_store
+
+    opened = find_store(store).get()
+    given = [*(sources or ()), *(files or ())]
+    found = readable(given, as_json=as_json)
+    with output.working("repairing"):
+        asked = _asked([each for each in files or () if each in found])
+        report = repair_store(opened, rereadable(found), asked=asked, dry_run=dry_run)
+    output.table((_act_record(act, dry_run) for act in report.acts), as_json)
+    output.table((_finding_record(finding) for finding in report.remaining), as_json)
+    for words in report.notes:
+        output.note(words)
+    if report.remaining:
+        output.note(f"{plural(len(report.remaining), 'object')} missing: 'ctx repair --from FILE' heals them")
+    if as_json or output.is_attended():
+        done = "would do" if dry_run else "did"
+        words = f"{done} {plural(len(report.acts), 'act')}" if report.acts else "nothing to repair"
+        output.summary(words, acts=len(report.acts), missing=len(report.remaining), dry_run=dry_run)
+    return _FINDINGS if report.remaining or len(found) < len(given) else 0
+
+
+def _asked(files: Iterable[str]) -> dict[Digest, str]:
+    """What the references of these files name, and which file does."""
+    from castore.errors import DocumentInvalid, LimitExceeded
+    from castore.gc.salvage import references_in
+
+    asked: dict[Digest, str] = {}
+    for name, source in rereadable([each for each in files if each != "-"]):
+        try:
+            asked |= {digest: name for digest in references_in(source) if digest not in asked}
+        except (DocumentInvalid, LimitExceeded):
+            continue  # It is no folded document, but may have the bytes.
+    return asked
+
+
+def _act_record(act: Act, dry_run: bool) -> Record:
+    facts = {
+        "event": str(act.kind),
+        "digest": act.digest,
+        "path": act.path or None,
+        "damaged": act.target or None,
+        "source": act.source or None,
+        "root": act.root or None,
+        "count": act.count or None,
+        "dry_run": dry_run,
+    }
+    return Record((act.words(is_done=not dry_run),), facts)
+
+
+def _finding_record(finding: Finding) -> Record:
+    facts = {
+        "event": "remaining",
+        "name": str(finding.name),
+        "digest": finding.digest,
+        "place": finding.place,
+        "words": finding.words,
+    }
+    return Record((str(finding),), facts)
