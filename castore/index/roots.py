@@ -25,6 +25,7 @@ __all__ = [
     "naming_count",
     "newest",
     "newest_time",
+    "newest_unread",
     "next_sequence",
     "numbers",
     "put",
@@ -131,6 +132,11 @@ def naming_count(connection: sqlite3.Connection, digest: Digest) -> int:
 
 def newest(connection: sqlite3.Connection, limit: int | None = None, seen: Seen = None) -> list[Root]:
     return _seen(connection, "TRUE", (), seen, limit=limit)
+
+
+def newest_unread(connection: sqlite3.Connection, seen: Seen = None) -> list[Root]:
+    """As `newest`; what each names is read when it is asked for, while this connection is open."""
+    return _seen(connection, "TRUE", (), seen, objects=_Objects)
 
 
 def expiring(connection: sqlite3.Connection) -> list[tuple[int, str, float, bool]]:

@@ -21,6 +21,7 @@ def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3
     connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     for statement in SCHEMA:
         connection.execute(statement)
+    connection.execute("BEGIN")
     for shard in SHARDS:
         try:
             root_ids = files.ids(shard)
@@ -36,4 +37,5 @@ def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3
             except RootDamaged:
                 if not only_readable:
                     raise
+    connection.execute("COMMIT")
     return connection

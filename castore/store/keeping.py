@@ -10,7 +10,7 @@ Laws:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from castore.digest import parse_prefix
@@ -104,7 +104,7 @@ def _chosen(connection: Connection, scope: str, choice: RootChoice, now: float) 
     """The latest first, without those that have expired unforgotten."""
     from castore.index import roots
 
-    found = roots.newest(connection, seen=(scope,))
+    found = roots.newest_unread(connection, seen=(scope,))
     if choice.references:
         found = _referenced(found, choice.references)
     else:
@@ -155,6 +155,7 @@ def _done(
 ) -> Forgotten:
     from castore.index import roots, seen
 
+    changed = [replace(root, objects=tuple(root.objects)) for root in changed]
     expiries = [root.expires for root in changed if root.expires is not None]
     freed = seen.named_only_by(
         connection, roots.numbers(connection, [root.id for root in changed]), granted.seen
