@@ -10,6 +10,7 @@ import io
 import os
 from typing import Any
 
+from castore.config import parse_grants
 from castore.digest import Bytes, Digest
 from castore.fold.check import verify_documents, verify_files
 from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
@@ -19,9 +20,10 @@ from castore.fold.value import from_json, to_json
 from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
 from castore.roots.model import Content, RootDraft, RootKind
-from castore.store import Store, StoreHandle
+from castore.store import Access, Store, StoreHandle
 
 __all__ = [
+    "Access",
     "Content",
     "Digest",
     "FoldPolicy",
@@ -49,12 +51,23 @@ __all__ = [
 ]
 
 
-def open_store(folder: str | os.PathLike[str], *, create: bool = False) -> Store:
+def open_store(
+    folder: str | os.PathLike[str],
+    *,
+    create: bool = False,
+    grants: tuple[str, ...] | None = None,
+    scope: str | None = None,
+) -> Store:
     """The store in `folder` (the .ctxstore folder itself), made if it is not there and `create` is true.
 
-    Raises StoreMissing, UnknownStoreFormat, InvalidConfig.
+    grants: the scopes that the caller may use, and globs of them (`team/*`; `*` is the operator); None:
+    what the store's settings say. What lies outside is not there for this Store. scope: the one to see
+    and to write in, within the grants. Raises StoreMissing, UnknownStoreFormat, InvalidConfig,
+    InvalidOption for a grant that is none.
     """
-    handle = StoreHandle(folder, may_create=create)
+    if grants is not None:
+        grants = tuple(grant for each in grants for grant in parse_grants(each))
+    handle = StoreHandle(folder, may_create=create, access=Access(grants, scope))
     return handle.get_or_create() if create else handle.get()
 
 
