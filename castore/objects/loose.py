@@ -96,9 +96,9 @@ class LooseSource:
                 durable.rename(frames.path, f"{prefix}{digest.hex[:2]}/{digest.hex}")
                 frames.path = None
             durable.sync_folders(folders, self._layout.folder)
-        except BaseException:
+        finally:
+            # Their files have names now. Should the caller's transaction fail, they are written again.
             self._disown(staged)
-            raise
 
     def drop(self, staged: Iterable[Frames]) -> None:
         """Best effort for the files: gc sweeps what stays in tmp/."""
