@@ -182,9 +182,9 @@ class Batch:
         """Whether the object is there, and the writer sees it: asked in the root's own transaction."""
         from castore.index import seen
 
-        if self._parts.source.stat(digest) is None:
+        if not self._granted.is_operator and not seen.is_named(connection, digest, self._granted.seen, now):
             return False
-        return self._granted.is_operator or seen.is_named(connection, digest, self._granted.seen, now)
+        return self._parts.source.stat(digest) is not None
 
     def _put_root(self, connection: Connection, plan: _Plan, now: float) -> Root:
         from castore.index import roots

@@ -85,7 +85,8 @@ class Lookup:
         if len(prefix) < DIGEST_HEX:
             return self._queries.digests(prefix)
         digest = Digest(prefix)
-        is_there = self._source.stat(digest) is not None and self._queries.sees(digest)
+        # Asked first whether it is seen: what is hidden then takes the steps of what is absent.
+        is_there = self._queries.sees(digest) and self._source.stat(digest) is not None
         return [digest] if is_there else []
 
     def _absent(self, prefix: str) -> NotFound:
@@ -128,7 +129,7 @@ class Lookup:
                 objects=len(found),
             )
         digest = found.pop()
-        if self._source.stat(digest) is None or not self._queries.sees(digest):
+        if not self._queries.sees(digest) or self._source.stat(digest) is None:
             raise self._queries.absence(digest)
         return digest
 
