@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,13 @@ from castore.errors import ObjectDamaged
 from castore.gc import workers
 from castore.gc.verify import verify
 from castore.objects.finding import Finding, FindingName
+from castore.roots.files import encode_root
 from castore.store import Store
+from castore.store.access import Access
+from castore.store.tombstones import Tombstone
 
 from .conftest import Clock, everything, file_of, flip, overwrite, put
+from .damages import DAMAGES, prepared
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +109,43 @@ class TestObjects:
         assert names(store) == [("damaged", digest) for digest in root.objects[::7]]
 
 
+class TestItWritesNothing:
+    """Nor does SQLite, in a folder that says that it can't be written."""
+
+    @pytest.mark.parametrize("damage", [None, *DAMAGES])
+    def test_where_nothing_can_be_written(
+        self, tmp_path: Path, clock: Clock, damage: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = prepared(tmp_path / "s", clock)
+        if damage is not None:
+            DAMAGES[damage](store)
+        store.close()
+        findings = set(verify(Store.open(tmp_path / "s", clock=clock)))
+        for ending in ("-wal", "-shm"):
+            Path(f"{store.parts.layout.index}{ending}").unlink(missing_ok=True)
+        for path in (tmp_path / "s").rglob("*"):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o222)
+        monkeypatch.setattr("castore.index.connection.os.access", lambda *_: False)
+        before = self.everything(tmp_path / "s")
+        assert set(verify(Store.open(tmp_path / "s", clock=clock))) == findings
+        assert self.everything(tmp_path / "s") == before
+
+    def everything(self, folder: Path) -> dict[str, object]:
+        """Names, bytes, modes, inodes and times."""
+        found: dict[str, object] = {}
+        for path in [folder, *folder.rglob("*")]:
+            seen = path.lstat()
+            is_file = stat.S_ISREG(seen.st_mode)
+            found[str(path)] = (
+                path.read_bytes() if is_file else None,
+                seen.st_mode,
+                seen.st_ino,
+                seen.st_mtime_ns,
+            )
+        return found
+
+
 class TestEverythingElse:
     def test_a_damaged_root_file(self, store: Store) -> None:
         root = put(store, b"x")
@@ -143,6 +186,86 @@ class TestEverythingElse:
         Path(store.parts.layout.index).write_bytes(b"junk" * 5000)
         (finding,) = verify(Store.open(store.folder))
         assert (finding.name, finding.place) == (FindingName.DAMAGED, store.parts.layout.index)
+
+    def test_a_root_that_the_index_has_and_whose_file_is_gone(self, store: Store, clock: Clock) -> None:
+        root = put(store, b"x")
+        put(store, b"y", keep_seconds=5)
+        for each in store.roots():
+            os.unlink(store.parts.layout.root_file(each.id))
+        clock.now += 10
+        lost = [each for each in verify(store) if each.name is FindingName.MISSING]
+        assert [each.place for each in lost] == [store.parts.layout.root_file(root.id)]
+        # Files win: the next write follows them.
+        put(store, b"z")
+        assert {each.name for each in verify(store)} == {FindingName.UNNAMED}
+
+    def test_a_root_that_lost_its_name_is_not_missing(self, store: Store) -> None:
+        first, second = put(store, b"x", b"y").objects
+        old = store.tag("name", first.hex)
+        stale = Path(store.parts.layout.root_file(old.id)).read_bytes()
+        store.tag("name", second.hex, move=True)
+        path = Path(store.parts.layout.root_file(old.id))
+        path.write_bytes(stale)
+        with store.parts.writing():
+            pass  # The index has both, as where a name move was killed.
+        path.unlink()
+        assert names(store) == []
+
+    def test_rows_that_say_something_else_of_a_root(self, store: Store) -> None:
+        root = put(store, b"x")
+        with store.parts.index.writing() as connection:
+            connection.execute("UPDATE roots SET created=created+1")
+        (finding,) = verify(store)
+        assert (finding.name, finding.place) == (
+            FindingName.UNINDEXED,
+            store.parts.layout.root_file(root.id),
+        )
+
+    def test_a_root_file_that_was_written_into(self, store: Store) -> None:
+        root = put(store, b"x")
+        path = Path(store.parts.layout.root_file(root.id))
+        overwrite(path, encode_root(replace(root, created=root.created + 1)))
+        assert [each.name for each in verify(store)] == [FindingName.UNINDEXED]
+
+    def test_a_purged_object_that_a_root_names(self, store: Store, clock: Clock) -> None:
+        (digest,) = put(store, b"x").objects
+        store.parts.tombstones.publish(Tombstone(digest, clock.now, "a secret", ("default",)))
+        assert names(store) == []
+        file_of(store, digest).unlink()
+        (finding,) = verify(store)
+        assert (finding.name, finding.digest) == (FindingName.PURGED, digest)
+        assert "a secret" in finding.words
+
+    def test_a_damaged_tombstone(self, store: Store, clock: Clock) -> None:
+        (digest,) = put(store, b"x").objects
+        store.parts.tombstones.publish(Tombstone(digest, clock.now, "a secret", ("default",)))
+        path = store.parts.layout.tombstone(digest.hex)
+        flip(Path(path), 200)
+        (finding,) = verify(store)
+        assert (finding.name, finding.place) == (FindingName.DAMAGED, path)
+
+    def test_which_digest_a_foreign_file_has(self, store: Store) -> None:
+        first, second = put(store, b"first" * 50, b"second" * 50).objects
+        overwrite(file_of(store, first), file_of(store, second).read_bytes())
+        (finding,) = verify(store)
+        assert second.abbreviated in finding.words
+
+    def test_shards_and_an_index_that_are_no_folder_or_file(self, store: Store, tmp_path: Path) -> None:
+        root = put(store, b"x")
+        store.close()
+        layout = store.parts.layout
+        (tmp_path / "elsewhere").mkdir()
+        shard = Path(layout.root_folder(root.id))
+        shard.rename(tmp_path / "shard")
+        shard.symlink_to(tmp_path / "shard")
+        Path(layout.index).unlink()
+        Path(layout.index).mkdir()
+        found = {(each.name, each.place) for each in verify(Store.open(store.folder, access=Access(("*",))))}
+        assert {
+            (FindingName.DAMAGED, str(shard)),
+            (FindingName.STRAY, str(shard)),
+            (FindingName.DAMAGED, layout.index),
+        } <= found
 
     def test_a_line_of_text(self) -> None:
         digest = Digest.of(b"")
