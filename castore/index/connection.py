@@ -326,10 +326,21 @@ class IndexFile:
                 hint="it is derived, and was removed: run this again, and it is built anew",
             )
         number = _ERROR_NUMBERS.get(getattr(error, "sqlite_errorcode", 0)) or _ERROR_NUMBERS.get(code)
-        words = f"can't write the index '{self._layout.index}': {error}"
-        if number is None:
-            return CastoreError(words, file=self._layout.index)
-        return CastoreError(words, file=self._layout.index, errno=number)
+        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) and _has_no_room(self._layout.folder):
+            number = errno.ENOSPC
+        words = str(error) if number is None else os.strerror(number)
+        return CastoreError(
+            f"can't write the index '{self._layout.index}': {words}", file=self._layout.index, errno=number
+        )
+
+
+def _has_no_room(folder: str) -> bool:
+    """The disk is full, of bytes or of files: SQLite does not always say so."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail == 0 or (found.f_files > 0 and found.f_favail == 0)
 
 
 def _uri(path: str, options: str) -> str:
@@ -341,9 +352,11 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def _is_unopenable(error: sqlite3.Error) -> bool:
-    """A read-only folder, say: then nothing can be told of the index, and nothing is wrong with it."""
+    """A read-only folder or a full disk, say: then nothing can be told of the index, nor is it damaged."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is None or code & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+    if code is None or code in (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN):
+        return True
+    return code & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 
 
 def _is_plain(path: str) -> bool:
