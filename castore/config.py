@@ -29,6 +29,7 @@ __all__ = [
     "ROOT_BYTES_MAX",
     "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
+    "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
     "SYNC_FILES_MAX",
@@ -75,6 +76,9 @@ ROOT_BYTES_MAX = 256 << 20
 ROOT_VALUES_MAX = 1 << 22
 """Commas and brackets in a root file: reading one takes some 500 MB at most."""
 
+SOURCE_NAME_BYTES_MAX = 64 << 10
+"""Longest source name of a root, in UTF-8: any path, however it has to be escaped."""
+
 COUNT_MAX = 1 << 53
 """Largest size or sequence number in a root: every reader of JSON has it exactly."""
 
@@ -93,8 +97,8 @@ LOCK_TIMEOUT_SECONDS = 30.0
 STAGED_AGE_SECONDS_MAX = 86_400
 """Staged files older than this are what a crash left, and are swept."""
 
-CONFIG_BYTES_MAX = 64 << 10
-"""Longest config.toml."""
+CONFIG_BYTES_MAX = 16 << 10
+"""Longest config.toml: the standard parser takes seconds for a key with 10,000 dots."""
 
 CLOCK_SKEW_SECONDS_MAX = 300
 """gc refuses to run on a clock that stands further than this before the store's newest record."""

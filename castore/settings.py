@@ -176,6 +176,8 @@ def parse_config(text: str) -> Config:
 
     try:
         tables = tomllib.loads(text)
+    except RecursionError:
+        raise InvalidConfig("it is nested too deep") from None
     except ValueError as error:  # Also what Python says of a number of 5,000 digits.
         raise InvalidConfig(f"it is not TOML: {error}") from error
     values: dict[str, dict[str, Any]] = {

@@ -20,6 +20,7 @@ from castore.config import (
     OPERATOR,
     ROOT_BYTES_MAX,
     ROOT_VALUES_MAX,
+    SOURCE_NAME_BYTES_MAX,
     TIME_MAX,
     parse_name,
     parse_scope,
@@ -262,6 +263,19 @@ def check_root(root: Root) -> None:
         parse_scope(root.scope)
     if root.name is not None:
         parse_name(root.name)
+    if root.source_name is not None:
+        _check_source_name(root.source_name)
+
+
+def _check_source_name(text: str) -> None:
+    try:
+        length = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidOption("a source name is not Unicode", hint="escape what is not") from error
+    if length > SOURCE_NAME_BYTES_MAX:
+        raise LimitExceeded(
+            f"a source name is over {SOURCE_NAME_BYTES_MAX:,} bytes", limit="SOURCE_NAME_BYTES_MAX"
+        )
 
 
 def _root_of(members: dict[str, Any]) -> Root:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from castore.config import NAME_PATTERN
 from castore.digest import Digest
 from castore.errors import NotFound, ObjectMissing, RootDamaged
 from castore.roots.model import Root
@@ -180,6 +181,8 @@ class Queries:
         """The live roots that have this name; of two in one scope only the latest has it."""
         from castore.index import roots
 
+        if NAME_PATTERN.match(name) is None:
+            return []  # It may even be text that the index can't be asked for.
         found = self.ask(lambda connection: roots.by_name(connection, name, self.seen))
         now = self._parts.clock()
         live: dict[str, Root] = {}

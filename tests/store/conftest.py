@@ -10,6 +10,7 @@ import pytest
 from castore.digest import Digest
 from castore.roots.model import Root, RootDraft, RootKind
 from castore.store import Store
+from tests.store.hostile import limited, place, template  # noqa: F401 - fixtures
 
 NOW = 1_700_000_000.0
 
