@@ -326,21 +326,26 @@ class IndexFile:
                 hint="it is derived, and was removed: run this again, and it is built anew",
             )
         number = _ERROR_NUMBERS.get(getattr(error, "sqlite_errorcode", 0)) or _ERROR_NUMBERS.get(code)
-        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) and _has_no_room(self._layout.folder):
-            number = errno.ENOSPC
+        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
+            number = _why_unwritable(self._layout.folder) or number
         words = str(error) if number is None else os.strerror(number)
         return CastoreError(
             f"can't write the index '{self._layout.index}': {words}", file=self._layout.index, errno=number
         )
 
 
-def _has_no_room(folder: str) -> bool:
-    """The disk is full, of bytes or of files: SQLite does not always say so."""
+def _why_unwritable(folder: str) -> int | None:
+    """What SQLite does not say: the folder can't be written, or its disk is full, of bytes or of files."""
     try:
         found = os.statvfs(folder)
     except OSError:
-        return False
-    return found.f_bavail == 0 or (found.f_files > 0 and found.f_favail == 0)
+        return None
+    if found.f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    if not os.access(folder, os.W_OK):
+        return errno.EACCES
+    is_full = found.f_bavail == 0 or (found.f_files > 0 and found.f_favail == 0)
+    return errno.ENOSPC if is_full else None
 
 
 def _uri(path: str, options: str) -> str:
