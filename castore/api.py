@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from castore.config import parse_grants
 from castore.digest import Bytes, Digest
@@ -19,11 +21,15 @@ from castore.fold.unfold import UnfoldReport, unfold_stream
 from castore.fold.value import from_json, to_json
 from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
-from castore.roots.model import Content, RootDraft, RootKind
+from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.store import Access, Store, StoreHandle
+
+if TYPE_CHECKING:
+    from castore.gc.plan import GcReport
 
 __all__ = [
     "Access",
+    "Collected",
     "Content",
     "Digest",
     "FoldPolicy",
@@ -33,11 +39,13 @@ __all__ = [
     "Store",
     "StoreHandle",
     "UnfoldReport",
+    "collect",
     "fold_bytes",
     "fold_stream",
     "fold_value",
     "get",
     "init_store",
+    "keep",
     "open_store",
     "plan_stream",
     "put",
@@ -88,6 +96,7 @@ def fold_bytes(
     scope: str | None = None,
     source_name: str | None = None,
     keep_seconds: int | None = None,
+    allow_purged: bool = False,
 ) -> bytes:
     """The folded document. What it names is durable, and kept for ever unless `keep_seconds` says less.
 
@@ -97,7 +106,8 @@ def fold_bytes(
     objects until the root is forgotten by it. scope: who the root belongs to, words joined by `/`; None:
     the store's own. source_name: what the document is called, for people and for forgetting by it; it is
     never opened. keep_seconds: from now. Folding the same bytes with the same three finds the same root.
-    Raises DocumentInvalid, LimitExceeded, NameTaken, InvalidOption.
+    allow_purged: values may fold whose bytes were purged from the scope.
+    Raises DocumentInvalid, LimitExceeded, NameTaken, ObjectPurged, ScopeDenied, InvalidOption.
     """
     target = io.BytesIO()
     fold_stream(
@@ -109,6 +119,7 @@ def fold_bytes(
         scope=scope,
         source_name=source_name,
         keep_seconds=keep_seconds,
+        allow_purged=allow_purged,
         is_private=True,
     )
     return target.getvalue()
@@ -147,10 +158,12 @@ def put(
     name: str | None = None,
     scope: str | None = None,
     keep_seconds: int | None = None,
+    allow_purged: bool = False,
 ) -> Digest:
     """`data` is an object of the store, durable, and a root of its own keeps it.
 
-    name, scope, keep_seconds: the root's, as of fold_bytes. Raises NameTaken, InvalidOption.
+    name, scope, keep_seconds, allow_purged: as of fold_bytes. Raises NameTaken, ObjectPurged, ScopeDenied,
+    LimitExceeded, InvalidOption.
     """
     with store.batch() as batch:
         staged = batch.stage(data)
@@ -162,9 +175,67 @@ def put(
                 name=name,
                 keep_seconds=keep_seconds,
                 source=Content(staged.digest, staged.size),
-            )
+            ),
+            allow_purged=allow_purged,
         )
         return staged.digest
+
+
+def keep(
+    store: Store,
+    *references: str,
+    files: Sequence[str | os.PathLike[str]] = (),
+    name: str | None = None,
+    scope: str | None = None,
+    keep_seconds: int | None = None,
+) -> list[Root]:
+    """A root keeps each of `references`, and what each folded document in `files` names: all, or none.
+
+    references: digests of objects or folded documents (6 or more of their digits), names, whole markers.
+    name, scope, keep_seconds: as of fold_bytes; a name is for one root alone. A file whose references name
+    an object that is missing, or not to be seen, is refused. Raises ObjectMissing, ObjectPurged,
+    NameMissing, DigestAmbiguous, DocumentInvalid, NameTaken, ScopeDenied, LimitExceeded, InvalidOption;
+    CastoreError for a file that can't be read.
+    """
+    from castore.fold import documents
+
+    return documents.keep(store, references, files, name=name, scope=scope, keep_seconds=keep_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What gc freed. kept: roots that were made for documents; forgotten: those of what they were before."""
+
+    report: GcReport
+    kept: tuple[Root, ...] = ()
+    forgotten: tuple[Root, ...] = ()
+
+
+def collect(
+    store: Store,
+    *,
+    documents: Iterable[str | os.PathLike[str]] = (),
+    forgotten_now: bool = False,
+    dry_run: bool = False,
+) -> Collected:
+    """What no root names is gone, and nothing that one of the `documents` names, which lie in files.
+
+    Roots keep those first; a file that has none of our references needs no root. Where one can't be read,
+    is no document, or names what is missing, nothing is removed. forgotten_now: the grace is skipped.
+    dry_run: nothing is changed; says what would be. Raises what `keep` raises, and Damaged, RootDamaged
+    where it is not certain what is kept.
+    """
+    from castore.fold.documents import keep_documents, plan_documents
+    from castore.gc.sweep import plan, sweep
+
+    store.require_operator("gc")
+    paths = list(documents)
+    if dry_run:
+        planned = plan_documents(store, paths)
+        report = plan(store, forgotten_now=forgotten_now, changed=planned.changed(store))
+        return Collected(report)
+    kept, forgotten = keep_documents(store, paths)
+    return Collected(sweep(store, forgotten_now=forgotten_now), tuple(kept), tuple(forgotten))
 
 
 def get(store: Store, digest: Digest | str) -> bytes:

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from castore import __version__
 from castore.cli import output
-from castore.cli.commands import COMMANDS, CommandGroup
+from castore.cli.commands import CommandGroup, command_in
 from castore.cli.failure import report
 
 __all__ = ["main", "root_command", "run"]
@@ -41,8 +41,7 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, SystemExit) and isinstance(error.code, int | None):
             return error.code or 0
         output.settle_stdout()
-        command = next((each for each in arguments if each in COMMANDS), None)
-        code = report(error, as_json=as_json, command=command)
+        code = report(error, as_json=as_json, command=command_in(arguments))
     return code
 
 

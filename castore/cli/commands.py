@@ -3,21 +3,25 @@
 Law: naming a command imports its module and no other; `ctx`, `ctx --help` and shell completion of
 command names import none. The one-line help and the example of a command are written here, once, and are
 what the map, `--help` and docs/cli.md show.
+
+A command may have two words (`scope list`); those with the same first word are a group of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from castore.cli.output import line
 from castore.cli.parameters import PlainCommand, take_plain
 from castore.errors import InvalidOption
 
-__all__ = ["COMMANDS", "CommandGroup", "Entry", "load"]
+__all__ = ["COMMANDS", "CommandGroup", "Entry", "command_in", "load", "members"]
 
 
 class Entry(NamedTuple):
@@ -76,6 +80,12 @@ COMMANDS: dict[str, Entry] = {
         "List roots, newest first: what was stored, when, and until when it is kept",
         "ctx log -n 10",
     ),
+    "why": Entry(
+        "keeping",
+        "castore.cli.keeping",
+        "List the roots that name an object",
+        "ctx why 3f9ac01b77de",
+    ),
     "tag": Entry(
         "keeping",
         "castore.cli.keeping",
@@ -106,6 +116,24 @@ COMMANDS: dict[str, Entry] = {
         "Show how much the store holds and how small it is stored",
         "ctx stats --json",
     ),
+    "scope list": Entry(
+        "store",
+        "castore.cli.scopes",
+        "List the scopes that are granted, and how much each holds",
+        "ctx scope list",
+    ),
+    "scope create": Entry(
+        "store",
+        "castore.cli.scopes",
+        "Declare a scope, or change its quota",
+        "ctx scope create team/a --quota 10GB",
+    ),
+    "scope show": Entry(
+        "store",
+        "castore.cli.scopes",
+        "Show how much one scope holds, and its quota",
+        "ctx scope show team/a",
+    ),
     "config": Entry(
         "store",
         "castore.cli.stores",
@@ -119,48 +147,101 @@ def load(name: str) -> Any:
     """The typer command called `name`, from its own module."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    function = getattr(import_module(entry.module), name)
+    function = getattr(import_module(entry.module), name.replace(" ", "_"))
     app.command(name, cls=PlainCommand, help=f"{entry.summary}.", epilog=f"Example: {entry.example}")(
         function
     )
     return get_command(app)
 
 
+def members(word: str) -> dict[str, Entry]:
+    """The commands of two words whose first is `word`, by both."""
+    return {name: entry for name, entry in COMMANDS.items() if name.startswith(word + " ")}
+
+
+def command_in(arguments: Sequence[str]) -> str | None:
+    """The command, or the first word of one, that these arguments of `ctx` name."""
+    for at, word in enumerate(arguments):
+        if word in COMMANDS:
+            return word
+        if inner := members(word):
+            return next((f"{word} {each}" for each in arguments[at + 1 :] if f"{word} {each}" in inner), word)
+    return None
+
+
 class CommandGroup(TyperGroup):
-    """`ctx` itself. A `--store` given before the command is handed on to the command."""
+    """`ctx` itself, or the commands of two words that begin with the same one.
+
+    A `--store` given before the command is handed on to the command.
+    """
+
+    prefix = ""
+    """What the names of its commands begin with: the empty text, or `scope `."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        return list(COMMANDS)
+        inner = (name.removeprefix(self.prefix) for name in COMMANDS if name.startswith(self.prefix))
+        return list(dict.fromkeys(name.partition(" ")[0] for name in inner))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        name = self.prefix + cmd_name
+        if name in COMMANDS:
+            return load(name)
+        return _group(name) if members(name) else None
 
     def get_params(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         return take_plain(super().get_params(ctx))
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        if args[0] not in COMMANDS:
-            raise _unknown(args[0])
+        found = self.get_command(ctx, args[0])
+        if found is None:
+            raise self._unknown(ctx, args[0])
         store = ctx.params.get("store")
         handed_on = ["--store", store] if store is not None else []
-        return args[0], load(args[0]), handed_on + args[1:]
+        return args[0], found, handed_on + args[1:]
 
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        from castore.cli.help import options_lines, program_map
+        from castore.cli.help import group_map, options_lines, program_map
 
-        formatter.write("\n".join([*program_map(), "", *options_lines(self, ctx)]) + "\n")
+        lines = group_map(self.prefix.strip()) if self.prefix else program_map()
+        formatter.write("\n".join([*lines, "", *options_lines(self, ctx)]) + "\n")
 
     def shell_complete(self, ctx: typer.Context, incomplete: str) -> Any:  # type: ignore[override]
         from typer._click.shell_completion import CompletionItem
 
-        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         options = super().shell_complete(ctx, incomplete) if incomplete.startswith("-") else []
-        return [CompletionItem(name, help=COMMANDS[name].summary) for name in names] + list(options)
+        return [CompletionItem(name, help=self._summary(name)) for name in names] + list(options)
+
+    def _summary(self, name: str) -> str:
+        entry = COMMANDS.get(self.prefix + name)
+        return entry.summary if entry is not None else ", ".join(members(self.prefix + name))
+
+    def _unknown(self, ctx: typer.Context, name: str) -> InvalidOption:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, self.list_commands(ctx), n=1)
+        here = "ctx " + self.prefix
+        hint = f"did you mean '{here}{close[0]}'?" if close else f"'{here.strip()}' alone lists the commands"
+        return InvalidOption(f"no command '{self.prefix}{name}'", hint=hint, subject=self.prefix + name)
 
 
-def _unknown(name: str) -> InvalidOption:
-    from difflib import get_close_matches
+def _group(word: str) -> CommandGroup:
+    """The commands whose first word is `word`; alone it prints their lines."""
+    app = typer.Typer(cls=CommandGroup, add_completion=False, rich_markup_mode=None)
+    app.callback(invoke_without_command=True)(_show_group)
+    group: CommandGroup = get_command(app)  # type: ignore[assignment]
+    group.name, group.prefix = word, word + " "
+    return group
 
-    close = get_close_matches(name, COMMANDS, n=1)
-    hint = f"did you mean 'ctx {close[0]}'?" if close else "'ctx' alone lists the commands"
-    return InvalidOption(f"no command '{name}'", hint=hint, subject=name)
+
+def _show_group(
+    context: typer.Context,
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="FOLDER", help="Use this .ctxstore folder.")
+    ] = None,
+) -> None:
+    if context.invoked_subcommand is None:
+        from castore.cli.help import group_map
+
+        for words in group_map(str(context.info_name)):
+            line(words)

@@ -20,11 +20,13 @@ from castore.cli.files import (
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
 from castore.cli.parameters import (
+    AllowPurged,
     File,
     Json,
     KeepFor,
     Name,
     Out,
+    ReadScope,
     Scope,
     StoreFolder,
     parse_count,
@@ -90,6 +92,7 @@ def fold(
     keep_for: KeepFor = None,
     name: Name = None,
     scope: Scope = None,
+    allow_purged: AllowPurged = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would fold, biggest first; store and write nothing.")
     ] = False,
@@ -134,6 +137,7 @@ def fold(
             name=name,
             scope=scope,
             keep_seconds=keep_seconds,
+            allow_purged=allow_purged,
             is_private=is_private(out),
         )
     if name is not None and report.root is None:
@@ -153,13 +157,14 @@ def unfold(
             help="Expand only this and leave the rest; may be given again.",
         ),
     ] = None,
+    scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
     """OUT or stdout holds the document that was folded, byte for byte; or nothing was written."""
     from castore import api
 
-    handle = find_store(store)
+    handle = find_store(store, scope)
     with (
         output.working("unfolding"),
         open_source(file) as source,
@@ -182,11 +187,12 @@ def verify(
     quick: Annotated[
         bool, typer.Option("--quick", help="Check presence and sizes only, not every byte.")
     ] = False,
+    scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> int:
     """stdout holds the findings, one a line; 0 if there is none, 3 if there is one. Nothing is written."""
-    handle = find_store(store)
+    handle = find_store(store, scope)
     checked = readable(files or (), as_json=as_json)
     if files and not checked:
         return 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from castore.cli.commands import COMMANDS
+from castore.cli.commands import COMMANDS, Entry, members
 
-__all__ = ["GROUPS", "options_lines", "program_map"]
+__all__ = ["GROUPS", "group_map", "options_lines", "program_map"]
 
 GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
@@ -21,11 +21,16 @@ def program_map() -> list[str]:
     ]
     width = max(map(len, COMMANDS))
     for group in GROUPS:
-        members = [name for name, entry in COMMANDS.items() if entry.group == group]
-        if members:
-            lines += ["", group]
-            lines += [f"  {name:<{width}}  {_sentence(COMMANDS[name].summary)}" for name in members]
+        shown = {name: entry for name, entry in COMMANDS.items() if entry.group == group}
+        if shown:
+            lines += ["", group, *_command_lines(shown, width)]
     return [*lines, "", "'ctx COMMAND --help' says more"]
+
+
+def group_map(word: str) -> list[str]:
+    """The lines of the commands whose first word is `word`."""
+    shown = members(word)
+    return [*_command_lines(shown, max(map(len, shown))), "", f"'ctx {word} COMMAND --help' says more"]
 
 
 def options_lines(group: Any, context: Any) -> list[str]:
@@ -34,6 +39,10 @@ def options_lines(group: Any, context: Any) -> list[str]:
     shown = [record for record in records if record is not None]
     width = max(len(name) for name, _ in shown)
     return ["options", *(f"  {name:<{width}}  {_sentence(text)}" for name, text in shown)]
+
+
+def _command_lines(shown: dict[str, Entry], width: int) -> list[str]:
+    return [f"  {name:<{width}}  {_sentence(entry.summary)}" for name, entry in shown.items()]
 
 
 def _sentence(text: str) -> str:

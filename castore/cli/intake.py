@@ -25,16 +25,16 @@ _PIECE_BYTES = 1 << 20
 
 
 def put_files(
-    store: Store, paths: list[str], draft: RootDraft
+    store: Store, paths: list[str], draft: RootDraft, *, allow_purged: bool = False
 ) -> tuple[list[tuple[str, Staged]], list[CastoreError]]:
     """Every path with its object, in input order, durable under the root of `draft`; and the errors of the
-    paths that could not be read. `-` is stdin."""
+    paths that could not be read. `-` is stdin. allow_purged: what was purged may be put again."""
     with store.batch() as batch:
         results = list(zip(paths, _staged(batch, paths), strict=True))
         stored = [(path, each) for path, each in results if not isinstance(each, OSError | ValueError)]
         unread = [unreadable(path, each) for path, each in results if isinstance(each, OSError | ValueError)]
         if stored:
-            batch.commit(_complete(draft, stored))
+            batch.commit(_complete(draft, stored), allow_purged=allow_purged)
     return stored, unread
 
 

@@ -1,4 +1,4 @@
-"""log, tag, forget, gc: what is kept, and until when."""
+"""log, why, tag, forget, gc: what is kept, and until when."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from castore.cli.parameters import (
     Json,
     KeepFor,
     Limit,
+    ReadScope,
     Reference,
     Scope,
     StoreFolder,
@@ -23,32 +24,59 @@ from castore.cli.parameters import (
 )
 from castore.cli.roots import root_facts, root_record
 from castore.config import parse_duration
+from castore.digest import Digest
 from castore.errors import InvalidOption
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
     from castore.store.keeping import Forgotten
 
-__all__ = ["forget", "gc", "log", "tag"]
+__all__ = ["forget", "gc", "log", "tag", "why"]
 
 
-def log(limit: Limit = None, as_json: Json = False, store: StoreFolder = None) -> None:
+def log(
+    limit: Limit = None, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None
+) -> None:
     """stdout lists the roots, the latest first, with those that are forgotten but not yet collected."""
-    roots = find_store(store).get().roots(parse_count("-n", limit))
+    roots = find_store(store, scope).get().roots(parse_count("-n", limit))
     now = time.time()
     output.table((root_record(root, now) for root in roots), as_json)
+
+
+def why(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
+    """stdout lists the roots that name the object, or that keep the folded document, as `log` does."""
+    opened = find_store(store, scope).get()
+    found = opened.find(ref)
+    roots = opened.roots_naming(found) if isinstance(found, Digest) else found
+    now = time.time()
+    output.table((root_record(root, now) for root in roots), as_json)
+    if not roots:
+        output.summary("no root names it", roots=0)
 
 
 def tag(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A letter, then letters, digits and . _ -")],
     ref: Reference,
+    move: Annotated[
+        bool, typer.Option("--move", help="Take NAME from what has it, which is then forgotten.")
+    ] = False,
+    expected: Annotated[
+        str | None,
+        typer.Option("--expect", metavar="REF", help="With --move: only if NAME means this now, else 15."),
+    ] = None,
     keep_for: KeepFor = None,
     scope: Scope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
     """NAME means the object, or the folded document with all its objects, and keeps it. Taken: 15."""
-    root = find_store(store).get().tag(name, ref, scope=scope, keep_seconds=parse_keep_for(keep_for))
+    if expected is not None and not move:
+        raise InvalidOption("--expect is about a move", hint="say --move too")
+    root = (
+        find_store(store)
+        .get()
+        .tag(name, ref, scope=scope, keep_seconds=parse_keep_for(keep_for), move=move, expected=expected)
+    )
     if as_json:
         output.block((), root_facts(root), as_json)
 

@@ -16,10 +16,12 @@ from castore.cli.files import STANDARD, standard_input
 from castore.cli.locate import find_store
 from castore.cli.output import Count, Record, Size, size_text
 from castore.cli.parameters import (
+    AllowPurged,
     Json,
     KeepFor,
     Limit,
     Name,
+    ReadScope,
     Reference,
     Scope,
     StoreFolder,
@@ -53,6 +55,7 @@ def put(
     keep_for: KeepFor = None,
     name: Name = None,
     scope: Scope = None,
+    allow_purged: AllowPurged = False,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> int:
@@ -71,7 +74,8 @@ def put(
         standard_input()
         paths = [STANDARD]
     with output.working("storing"):
-        stored, unread = put_files(find_store(store).get_or_create(), paths, draft)
+        opened = find_store(store).get_or_create()
+        stored, unread = put_files(opened, paths, draft, allow_purged=allow_purged)
     output.table((_put_record(path, staged) for path, staged in stored), as_json)
     for each in unread:
         report(each, as_json=as_json)
@@ -83,9 +87,9 @@ def _put_record(path: str, staged: Staged) -> Record:
     return Record((str(staged.digest),), facts)
 
 
-def cat(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> None:
+def cat(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
     """stdout has the object's bytes, all of them and checked, or nothing."""
-    opened = find_store(store).get()
+    opened = find_store(store, scope).get()
     digest = opened.resolve(ref)
     target = output.binary_stdout()
     found = opened.stat(digest)
@@ -102,12 +106,12 @@ def cat(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> Non
         shutil.copyfileobj(spool, target, 1 << 20)
 
 
-def show(ref: Reference, as_json: Json = False, store: StoreFolder = None) -> None:
+def show(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
     """stdout says what the object is, how it begins and ends, and what keeps it. Its bytes are checked.
 
     Of a folded document, a root, or a name of several objects: what it is, and which objects it keeps.
     """
-    opened = find_store(store).get()
+    opened = find_store(store, scope).get()
     found = opened.find(ref)
     if isinstance(found, Digest):
         _show_object(opened, found, as_json)
@@ -158,10 +162,12 @@ def _show_root(opened: Store, root: Root, as_json: bool) -> None:
             output.block([("more", Count(more, "object"))], {}, as_json)
 
 
-def ls(limit: Limit = None, as_json: Json = False, store: StoreFolder = None) -> None:
+def ls(
+    limit: Limit = None, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None
+) -> None:
     """stdout lists the objects that are there, in order of their digests."""
     most = parse_count("-n", limit)
-    opened = find_store(store).get()
+    opened = find_store(store, scope).get()
     output.table((_list_record(opened, digest) for digest in islice(opened.digests(), most)), as_json)
 
 

@@ -17,6 +17,7 @@ from castore.config import parse_duration
 from castore.errors import InvalidOption
 
 __all__ = [
+    "AllowPurged",
     "DryRun",
     "File",
     "Json",
@@ -25,6 +26,7 @@ __all__ = [
     "Name",
     "Out",
     "PlainCommand",
+    "ReadScope",
     "Reference",
     "Scope",
     "StoreFolder",
@@ -46,7 +48,15 @@ StoreFolder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print facts and errors as JSON lines.")]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Name the root.")]
 Scope = Annotated[
-    str | None, typer.Option("--scope", metavar="SCOPE", help="Write in this scope (default: the store's).")
+    str | None,
+    typer.Option("--scope", metavar="SCOPE", help="Write in this scope, one of those granted."),
+]
+ReadScope = Annotated[
+    str | None,
+    typer.Option("--scope", metavar="SCOPE", help="Look at this scope alone, one of those granted."),
+]
+AllowPurged = Annotated[
+    bool, typer.Option("--allow-purged", help="Store bytes again that were purged from the scope.")
 ]
 KeepFor = Annotated[
     str | None,

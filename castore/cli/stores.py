@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli import output
-from castore.cli.files import unreadable
 from castore.cli.locate import FOLDER_NAME, find_store
 from castore.cli.output import Count, Record, Size
-from castore.cli.parameters import Json, StoreFolder
+from castore.cli.parameters import Json, ReadScope, StoreFolder
 from castore.errors import InvalidConfig
-from castore.settings import change_setting, config_values
+from castore.settings import config_values
+from castore.store.folder import read_config_text
+
+if TYPE_CHECKING:
+    from castore.store.access import Granted
 
 __all__ = ["config", "init", "stats"]
+
+Setting = str | int | float | list[str]
 
 
 def init(
@@ -39,9 +44,9 @@ def init(
         output.summary(f"made the store '{made}'")
 
 
-def stats(as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout says what the store holds; nothing is changed."""
-    opened = find_store(store).get()
+def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
+    """stdout says what the store holds, as far as it is seen; nothing is changed."""
+    opened = find_store(store, scope).get()
     held = opened.stats()
     ratio = f"{held.bytes / held.stored_bytes:.1f}x" if held.stored_bytes else "-"
     biggest = [
@@ -79,41 +84,41 @@ def config(
 ) -> None:
     """Every setting with its origin is listed; with VALUE, config.toml says so, durably, and is valid."""
     opened = find_store(store).get()
-    settings = config_values(opened.config)  # Invalid ones are an error that names the file.
-    path = os.path.join(opened.folder, "config.toml")
-    text = _read(path)
     if key is not None and value is not None:
-        from castore.durable import replacing
-
-        with replacing(path) as target:
-            target.write(change_setting(text, key, value).encode())
+        opened.change_setting(key, value)
         return
-    written = _written_keys(text)
+    settings = _visible(config_values(opened.config), opened.granted)
+    written = _written_keys(read_config_text(opened.parts.layout))
     if key is not None and key not in settings:
         raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
     shown = [
         Record(
-            (name, setting, "config.toml" if name in written else "default"),
+            (name, _words(setting), "config.toml" if name in written else "default"),
             {"key": name, "value": setting, "origin": "config.toml" if name in written else "default"},
         )
         for name, setting in settings.items()
         if key in (None, name)
     ]
     if key is not None and not as_json:
-        output.line(str(settings[key]))
+        output.line(_words(settings[key]))
     else:
         output.table(shown, as_json)
 
 
-def _read(path: str) -> str:
-    """config.toml's text; a store without one has every default."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise unreadable(path, error) from error
+def _visible(settings: dict[str, Setting], granted: Granted) -> dict[str, Setting]:
+    """What names a scope is shown as far as the caller was granted it."""
+    shown = dict(settings)
+    for key, setting in settings.items():
+        if isinstance(setting, list):
+            shown[key] = [each for each in setting if granted.covers(each)]
+    if not granted.covers(str(settings["store.scope"])):
+        del shown["store.scope"]
+    return shown
+
+
+def _words(setting: Setting) -> str:
+    """A setting as it can be given: a list as words apart."""
+    return " ".join(setting) if isinstance(setting, list) else str(setting)
 
 
 def _written_keys(text: str) -> set[str]:

@@ -79,6 +79,8 @@ def fold_stream(
     name: str | None = None,
     scope: str | None = None,
     keep_seconds: int | None = None,
+    allow_purged: bool = False,
+    file: str | None = None,
     is_private: bool = False,
     processes: int | None = None,
 ) -> FoldReport:
@@ -86,7 +88,9 @@ def fold_stream(
 
     Nothing is written to `target` before that (unless it `is_private`: then its owner shows it only
     when this returns). If nothing folds the document is the source, but for escapes, and no root and no
-    store is made. Raises DocumentInvalid, LimitExceeded, NameTaken and what Store and Batch raise.
+    store is made. allow_purged: values may fold whose bytes were purged from the scope. file: where
+    `target` will lie, an absolute path, which the root remembers. Raises DocumentInvalid, LimitExceeded,
+    NameTaken and what Store and Batch raise.
     """
     with _StagingBatch(handle) as staging, Spool(target, is_private=is_private) as spool:
         folding = _Folding(policy, staging, spool, processes=processes)
@@ -102,8 +106,9 @@ def fold_stream(
                 source=folding.source,
                 document=spool.content,
                 keep_seconds=keep_seconds,
+                details={} if file is None else {"file": file},
             )
-            root = staging.batch.commit(draft)
+            root = staging.batch.commit(draft, allow_purged=allow_purged)
         spool.release()
         existing = staging.batch.objects_existing if folding.objects else 0
         return folding.report(root, existing)

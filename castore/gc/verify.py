@@ -50,7 +50,11 @@ _GROUP_OBJECTS = 16_384
 
 
 def verify(store: Store, *, quick: bool = False) -> Iterator[Finding]:
-    """Everything that is wrong with the store, objects first. quick: presence and sizes, not the bytes."""
+    """Everything that is wrong with the store, objects first. quick: presence and sizes, not the bytes.
+
+    Raises ScopeDenied unless the caller is the operator: it is told of every scope.
+    """
+    store.require_operator("verify of the whole store")
     parts = store.parts
     now = parts.clock()
     problem = index_problem(parts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 
 from castore import durable
@@ -25,9 +26,20 @@ from castore.layout import FORMAT_VERSION, GITATTRIBUTES_TRACKED, GITIGNORE_PRIV
 from castore.objects.loose import Modes
 from castore.settings import CONFIG_TEMPLATE, Config, parse_config
 
-__all__ = ["create_folder", "is_store", "read_config", "read_format", "shared_modes"]
+__all__ = [
+    "create_folder",
+    "is_store",
+    "read_config",
+    "read_config_text",
+    "read_format",
+    "seems_to_grant",
+    "shared_modes",
+]
 
 _FORMAT_BYTES_MAX = 200
+_GRANTING = re.compile(rb"^[^#\n]*(?:granted|\bscope\b *[.\]]|\bscope\b.*\{)", re.MULTILINE)
+"""In a line that is no comment: the key `granted`, or a table of one scope."""
+
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 """A planted pipe can't make us wait, nor a link lead us elsewhere."""
 
@@ -50,21 +62,34 @@ def read_format(layout: Layout) -> None:
 
 def read_config(layout: Layout) -> Config:
     """The settings in config.toml; the defaults if there is none. Raises InvalidConfig."""
+    text = read_config_text(layout)
+    # Most stores have the file as it was written, all comments: then no parser is loaded.
+    if text in ("", CONFIG_TEMPLATE):
+        return Config()
+    try:
+        return parse_config(text)
+    except InvalidConfig as error:
+        raise _invalid(layout, error) from error.__cause__
+
+
+def read_config_text(layout: Layout) -> str:
+    """config.toml as it is; the empty text if there is none. Raises InvalidConfig."""
     try:
         data = _read_file(layout.config, CONFIG_BYTES_MAX + 1)
     except FileNotFoundError:
-        return Config()
+        return ""
     if len(data) > CONFIG_BYTES_MAX:
         raise _invalid(layout, InvalidConfig(f"it is longer than {CONFIG_BYTES_MAX:,} bytes"))
-    # Most stores have the file as it was written, all comments: then no parser is loaded.
-    if data == CONFIG_TEMPLATE.encode():
-        return Config()
     try:
-        return parse_config(data.decode())
+        return data.decode()
     except UnicodeDecodeError as error:
         raise _invalid(layout, InvalidConfig("it is not UTF-8")) from error
-    except InvalidConfig as error:
-        raise _invalid(layout, error) from error.__cause__
+
+
+def seems_to_grant(layout: Layout) -> bool:
+    """Whether a config.toml that is not valid may still mean to say who sees what."""
+    data = _read_file(layout.config, CONFIG_BYTES_MAX + 1)
+    return len(data) > CONFIG_BYTES_MAX or _GRANTING.search(data) is not None
 
 
 def _read_file(path: str, length_max: int) -> bytes:

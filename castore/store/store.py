@@ -10,30 +10,32 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from castore.config import OPERATOR
 from castore.digest import Digest
-from castore.errors import InvalidConfig, NotFound, ObjectMissing, RootDamaged, StoreExists, StoreMissing
+from castore.errors import InvalidConfig, NotFound, ObjectMissing, StoreExists, StoreMissing
 from castore.layout import Layout
 from castore.objects.database import CheckSize, ObjectStat
 from castore.roots.model import Root, RootDraft, RootKind
-from castore.settings import Config
-from castore.store import keeping
+from castore.settings import Config, change_setting
+from castore.store import keeping, scopes
 from castore.store.access import Access, Granted, resolve_access
 from castore.store.batch import Batch, NameMove
-from castore.store.folder import create_folder, is_store, read_format
+from castore.store.folder import create_folder, is_store, read_format, seems_to_grant
 from castore.store.keeping import Forgotten, RootChoice
 from castore.store.lookup import Lookup
 from castore.store.purging import Purged, purge
 from castore.store.queries import Queries
+from castore.store.scopes import ScopeFacts
 from castore.store.stats import StoreStats, stats
 from castore.store.transaction import Clock, Transactions
 
 if TYPE_CHECKING:
     from castore.index.seen import Naming
+    from castore.store.life import Life, Listed
+    from castore.store.reads import ReadCount, ReadLog
 
 __all__ = ["Store", "StoreHandle"]
 
@@ -50,6 +52,7 @@ class Store:
         self._access = access or Access()
         self._queries = Queries(self.parts, lambda: self.granted)
         self._lookup = Lookup(self.parts.source, self._queries)
+        self._reads: ReadLog | None = None
 
     @property
     def config(self) -> Config:
@@ -87,6 +90,8 @@ class Store:
         return self.parts.notes
 
     def close(self) -> None:
+        if self._reads is not None:
+            self._reads.flush()
         self._queries.close()
         self.parts.close()
 
@@ -100,9 +105,12 @@ class Store:
             config = self.parts.config
         except InvalidConfig:
             # Settings must not keep an object from being read back (L9), nor let a reader see more.
-            if access.grants is None and len(self._all_scopes()) > 1:
+            default = Config().scope
+            if access.grants is None and (
+                seems_to_grant(self.parts.layout) or self._queries.has_other_scope(default)
+            ):
                 raise
-            return resolve_access(access, None, Config().scope, alone=True)
+            return resolve_access(access, None, default, alone=True)
         is_asked = access.grants is None and config.granted is None
         alone = is_asked and not (
             config.scopes.keys() - {config.scope} or self._queries.has_other_scope(config.scope)
@@ -113,30 +121,95 @@ class Store:
         """Raises ScopeDenied unless the caller may act on the whole store. act: `gc`, `repair`, …"""
         self.granted.require_operator(act)
 
+    def scopes(self) -> list[ScopeFacts]:
+        """The scopes that the caller sees, sorted: those with a root, and those declared or granted."""
+        return scopes.listed(self.parts, self._queries, self.granted)
+
+    def scope(self, name: str) -> ScopeFacts:
+        """What one scope holds. Raises ScopeDenied, whether or not it exists, if it was not granted."""
+        return scopes.shown(self.parts, self._queries, self.granted, name)
+
+    def create_scope(self, name: str, *, quota: str | None = None) -> ScopeFacts:
+        """config.toml declares the scope and its quota (`10GB`, `none`; None: as it is), on the disk.
+
+        Raises ScopeDenied unless the caller is the operator; InvalidOption, InvalidConfig, LimitExceeded.
+        """
+        scopes.create(self.parts, self.granted, name, quota)
+        return self.scope(name)
+
+    def change_setting(self, key: str, value: str) -> None:
+        """config.toml says that `key` (`fold.bytes-over`) is `value`, on the disk; comments stay.
+
+        It could widen what is granted, so it is the operator's. Raises ScopeDenied, InvalidConfig.
+        """
+        self.require_operator("changing a setting")
+        scopes.change_config(self.parts, lambda text: change_setting(text, key, value))
+
     # --- Objects ---
 
-    def read(self, digest: Digest, check_size: CheckSize | None = None) -> bytes:
+    def read(
+        self, digest: Digest, check_size: CheckSize | None = None, *, count: ReadCount | None = None
+    ) -> bytes:
         """The object's bytes, all of them, digested again. Raises ObjectMissing, ObjectPurged, ObjectDamaged.
 
         check_size: of a large object, is given the size before any byte is decoded, and may raise.
+        count: the read is counted there, instead of being noted as one of the store's (castore.store.reads).
         """
         self._check_seen(digest)
         try:
-            return self.parts.database.read(digest, check_size)
+            data = self.parts.database.read(digest, check_size)
         except ObjectMissing:
             raise self.absence(digest) from None
+        if count is None:
+            self.reads.note(digest, len(data))
+        else:
+            count.add(digest.hex, len(data))
+        return data
 
-    def chunks(self, digest: Digest) -> Iterator[bytes]:
+    def chunks(self, digest: Digest, *, count: ReadCount | None = None) -> Iterator[bytes]:
         """The object's bytes in pieces of at most 1 MiB; ends without an error only if all were right.
 
-        Raises ObjectMissing, ObjectPurged, ObjectDamaged, the last also after the last piece: keep what
-        came back until then.
+        count: as of `read`. Raises ObjectMissing, ObjectPurged, ObjectDamaged, the last also after the last
+        piece: keep what came back until then.
         """
         self._check_seen(digest)
+        size = 0
         try:
-            yield from self.parts.database.chunks(digest)
+            for piece in self.parts.database.chunks(digest):
+                size += len(piece)
+                yield piece
         except ObjectMissing:
             raise self.absence(digest) from None
+        if count is None:
+            self.reads.note(digest, size)
+        else:
+            count.add(digest.hex, size)
+
+    @property
+    def reads(self) -> ReadLog:
+        """Where it is noted what was read whole; in the file once the store is closed."""
+        if self._reads is None:
+            from castore.store.reads import ReadLog
+
+            parts = self.parts
+            self._reads = ReadLog(parts.layout, parts.modes, parts.clock, lambda: self.granted.reader)
+        return self._reads
+
+    def life(self, digest: Digest) -> Life:
+        """What keeps the object, and when it was last read. Raises ObjectMissing, RootDamaged.
+
+        It is damaged if its header is; purged, if the caller is told so.
+        """
+        for found in self.lives([digest]):
+            if found.life is not None:
+                return found.life
+        raise self.absence(digest)
+
+    def lives(self, digests: Iterable[Digest]) -> Iterator[Listed]:
+        """Sizes and life of each of `digests`, in their order; many at once. See castore.store.life."""
+        from castore.store.life import lives
+
+        return lives(self.parts, self._queries, self.granted, digests)
 
     def stat(self, digest: Digest) -> ObjectStat | None:
         """Whether the object is there, and its sizes; its bytes are not read. Raises ObjectDamaged."""
@@ -178,7 +251,7 @@ class Store:
 
     def stats(self) -> StoreStats:
         """Counts and sizes of what the caller sees: from the index, or from every object's header."""
-        return stats(self.parts, self._queries)
+        return stats(self.parts, self._queries, self.granted)
 
     def purge(self, digest: Digest, reason: str) -> Purged:
         """The object is gone though roots name it, and who could see it is told. See castore.store.purging.
@@ -207,7 +280,11 @@ class Store:
 
     def document_root(self, document: Digest) -> Root | None:
         """The latest root whose document has this digest; None if none has: it was edited, or is not ours."""
-        return next(iter(self._queries.of_document(document.hex)), None)
+        return next(iter(self.document_roots(document)), None)
+
+    def document_roots(self, document: Digest) -> list[Root]:
+        """The roots whose document has this digest, the latest first."""
+        return self._queries.of_document(document.hex)
 
     def named_roots(self, name: str) -> list[Root]:
         """The live roots that have this name, in any scope."""
@@ -268,16 +345,6 @@ class Store:
     def _check_seen(self, digest: Digest) -> None:
         if not self._queries.sees(digest):
             raise self.absence(digest)
-
-    def _all_scopes(self) -> set[str]:
-        """The scopes of all roots that can be read, but for the operator's own."""
-        every = Queries(self.parts, lambda: Granted((OPERATOR,), OPERATOR))
-        try:
-            return set(every.scope_names()) - {OPERATOR}
-        except RootDamaged:
-            return set()
-        finally:
-            every.close()
 
 
 class StoreHandle:
