@@ -111,13 +111,15 @@ def unfold_stream(
 
 def _check_whole(handle: StoreHandle, document: Content, source: Content) -> None:
     try:
-        root = handle.get().document_root(document.digest)
+        roots = handle.get().document_roots(document.digest)
     except RootDamaged:
         # What the roots say is one check more; the objects were digested, and they are enough (L9).
         return
-    if root is not None and root.source is not None and root.source != source:
+    # A tag of it, or a keep of its file, need not say what was folded.
+    folded = next((root.source for root in roots if root.source is not None), None)
+    if folded is not None and folded != source:
         raise UnfoldMismatch(
-            f"the document unfolds to '{source.digest.abbreviated}', but '{root.source.digest.abbreviated}' "
+            f"the document unfolds to '{source.digest.abbreviated}', but '{folded.digest.abbreviated}' "
             "was folded",
             hint="its objects are whole; report this as a bug in castore",
         )

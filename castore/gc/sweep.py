@@ -18,6 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ from castore.digest import Digest
 from castore.errors import CastoreError, Damaged, RootDamaged
 from castore.gc.plan import ExpiringRoot, GcReport, ShardPlan, expired_roots, plan_shard
 from castore.layout import SHARDS
+from castore.roots.files import RootStamp
+from castore.roots.model import Root
 from castore.store import Store
 
 if TYPE_CHECKING:
@@ -37,10 +40,14 @@ _GROUP_SHARDS = 16
 """Shards swept in one transaction: short enough that writers wait for a moment only."""
 
 
-def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
-    """What `sweep` would do now; nothing is changed. Raises RootDamaged, Damaged as it would."""
+def plan(store: Store, *, forgotten_now: bool = False, changed: Sequence[Root] = ()) -> GcReport:
+    """What `sweep` would do now; nothing is changed. Raises RootDamaged, Damaged as it would.
+
+    changed: roots as they are to be before it.
+    """
     store.require_operator("gc")
     parts = store.parts
+    from castore.index import roots
     from castore.index.temporary import roots_in_memory
 
     # The index is not asked: only the sweep may have it checked, and made anew where it is unsound.
@@ -48,6 +55,8 @@ def plan(store: Store, *, forgotten_now: bool = False) -> GcReport:
     connection = roots_in_memory(parts.root_files)
     now = parts.clock()
     _check_clock(connection, now)
+    for root in changed:
+        roots.put(connection, root, RootStamp(0, 0, 0))
     gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
     report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
     for shard in SHARDS:
