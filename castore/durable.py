@@ -32,6 +32,7 @@ from castore.errors import CastoreError
 __all__ = [
     "Calls",
     "calls",
+    "is_replaceable",
     "make_folder",
     "make_folders",
     "move",
@@ -266,7 +267,7 @@ def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[Bi
     if mode is not None and stat.S_ISDIR(mode):
         raise CastoreError(f"'{os.fspath(path)}' is a folder", file=os.fspath(path))
     target = os.path.realpath(path)
-    if mode is not None and (not stat.S_ISREG(mode) or _OPEN_FILE.match(os.path.abspath(path))):
+    if not is_replaceable(path):
         with _spooled() as spool:
             yield spool
             spool.seek(0)
@@ -299,6 +300,12 @@ def replacing(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[Bi
         raise
     if sync:
         _sync(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+
+
+def is_replaceable(path: str | os.PathLike[str]) -> bool:
+    """Whether `replacing` leaves a file there: there is one, or nothing, and no device or open file."""
+    mode = _mode_of(os.fspath(path))
+    return mode is None or (stat.S_ISREG(mode) and not _OPEN_FILE.match(os.path.abspath(path)))
 
 
 # --- Helpers ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from castore.errors import CastoreError, InvalidOption
 __all__ = [
     "STANDARD",
     "is_private",
+    "lasting_place",
     "open_source",
     "open_target",
     "placed_in",
@@ -61,6 +62,18 @@ def open_target(out: str | None, *, sync: bool) -> Iterator[BinaryIO]:
 def is_private(out: str | None) -> bool:
     """What is written to OUT is seen by nobody before the block of `open_target` has ended."""
     return out is not None and out != STANDARD
+
+
+def lasting_place(out: str | None) -> str | None:
+    """The absolute path of OUT, if a file is what it will be: for a root to remember its document by.
+
+    None for stdout, and for a device, a pipe or an open file (/dev/stdout), which hold nothing afterwards.
+    """
+    if out is None or out == STANDARD:
+        return None
+    from castore.durable import is_replaceable
+
+    return os.path.abspath(out) if is_replaceable(out) else None
 
 
 def standard_input(*, is_asked_for: bool = False) -> BinaryIO:

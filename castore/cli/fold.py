@@ -10,6 +10,7 @@ import typer
 from castore.cli import output
 from castore.cli.files import (
     is_private,
+    lasting_place,
     open_source,
     open_target,
     placed_in,
@@ -138,6 +139,7 @@ def fold(
             scope=scope,
             keep_seconds=keep_seconds,
             allow_purged=allow_purged,
+            file=lasting_place(out),
             is_private=is_private(out),
         )
     if name is not None and report.root is None:
