@@ -6,6 +6,7 @@ objects/ab/<hex>   objects: read-only, private (0400 in 0700; shared: 0440 in 27
 roots/ab/<id>.json roots
 index.sqlite       derived from the two above
 tombstones/<hex>.json  what purge removed, when and why
+reads              when objects were last read: notes, best effort
 tmp/               staged files, swept after a day
 damaged/           what repair moved away
 """
@@ -29,7 +30,7 @@ ROOT_NAME = re.compile(rf"([0-9a-f]{{{ROOT_ID_HEX}}})\.json\Z")
 SHARDS = tuple(f"{number:02x}" for number in range(256))
 
 GITIGNORE_PRIVATE = "*\n"
-GITIGNORE_TRACKED = "/index.sqlite*\n/tmp/\n/damaged/\n"
+GITIGNORE_TRACKED = "/index.sqlite*\n/reads\n/tmp/\n/damaged/\n"
 GITATTRIBUTES_TRACKED = "* binary\n"
 
 
@@ -45,6 +46,7 @@ class Layout:
         "gitignore",
         "index",
         "objects",
+        "reads",
         "roots",
         "tmp",
         "tombstones",
@@ -59,6 +61,7 @@ class Layout:
         self.objects = folder + "/objects"
         self.roots = folder + "/roots"
         self.index = folder + "/index.sqlite"
+        self.reads = folder + "/reads"
         self.tmp = folder + "/tmp"
         self.tombstones = folder + "/tombstones"
         self.damaged = folder + "/damaged"

@@ -30,6 +30,7 @@ from castore.errors import (
 from castore.fold.literal import check_fit, rebuild
 from castore.fold.unfold import placed
 from castore.objects.finding import Finding, FindingName
+from castore.store.reads import ReadCount
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
@@ -84,6 +85,8 @@ class _Check:
     def __init__(self, handle: StoreHandle, *, quick: bool) -> None:
         self.handle = handle
         self.quick = quick
+        self.count = ReadCount()
+        """A check is no use of what was folded: these reads are noted nowhere."""
         self.known: dict[Descriptor, tuple[FindingName, str] | None] = {}
 
     def document(self, source: BinaryIO, name: str) -> Iterator[Finding]:
@@ -128,7 +131,9 @@ class _Check:
 
     def _whole(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
         try:
-            data = self.handle.get().read(descriptor.digest, lambda size: check_fit(descriptor, size))
+            data = self.handle.get().read(
+                descriptor.digest, lambda size: check_fit(descriptor, size), count=self.count
+            )
             rebuild(descriptor, data)
         except (ObjectMissing, ObjectPurged) as error:
             return _absent(error)

@@ -29,6 +29,7 @@ from castore.errors import (
 from castore.fold.literal import check_fit, rebuild
 from castore.fold.spool import Spool
 from castore.roots.model import Content
+from castore.store.reads import ReadCount
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
@@ -103,18 +104,24 @@ def unfold_stream(
     with Spool(target, is_private=is_private) as spool:
         unfolding = _Unfolding(handle, spool, selection)
         unfolding.run(source)
+        is_recorded = False
         if unfolding.expanded and selection is None:
-            _check_whole(handle, unfolding.document, spool.content)
+            is_recorded = _check_whole(handle, unfolding.document, spool.content)
         spool.release()
+        if unfolding.expanded:
+            # A document whose root is there takes one note, however many objects it has.
+            document = unfolding.document.digest if is_recorded else None
+            handle.get().reads.note_all(unfolding.count, document)
         return UnfoldReport(unfolding.document, spool.content, unfolding.expanded, unfolding.left)
 
 
-def _check_whole(handle: StoreHandle, document: Content, source: Content) -> None:
+def _check_whole(handle: StoreHandle, document: Content, source: Content) -> bool:
+    """Whether a root records the document. Raises UnfoldMismatch if it came of another source."""
     try:
         roots = handle.get().document_roots(document.digest)
     except RootDamaged:
         # What the roots say is one check more; the objects were digested, and they are enough (L9).
-        return
+        return False
     # A tag of it, or a keep of its file, need not say what was folded.
     folded = next((root.source for root in roots if root.source is not None), None)
     if folded is not None and folded != source:
@@ -123,6 +130,7 @@ def _check_whole(handle: StoreHandle, document: Content, source: Content) -> Non
             "was folded",
             hint="its objects are whole; report this as a bug in castore",
         )
+    return bool(roots)
 
 
 class _Unfolding:
@@ -133,6 +141,7 @@ class _Unfolding:
         self.spool = spool
         self.selection = selection
         self.expanded = self.left = 0
+        self.count = ReadCount()
         self._digest = sha256()
         self._size = 0
 
@@ -182,7 +191,9 @@ class _Unfolding:
     def _literal(self, segment: Segment, reference: Reference) -> bytes:
         try:
             descriptor = reference.descriptor
-            data = self.handle.get().read(descriptor.digest, lambda size: check_fit(descriptor, size))
+            data = self.handle.get().read(
+                descriptor.digest, lambda size: check_fit(descriptor, size), count=self.count
+            )
             return rebuild(descriptor, data)
         except CastoreError as error:
             raise placed_at(error, segment, reference) from error.__cause__

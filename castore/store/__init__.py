@@ -11,6 +11,8 @@ queries      what the caller sees: roots, and what they name
 lookup       what a REF means
 keeping      forget, remember
 purging      an object goes although roots name it
+reads        notes of what was read, and when
+life         what becomes of an object
 stats        what the store holds
 store        Store and StoreHandle, what everybody else uses
 """

@@ -90,8 +90,7 @@ class Store:
         return self.parts.notes
 
     def close(self) -> None:
-        if self._reads is not None:
-            self._reads.flush()
+        self._flush_reads()
         self._queries.close()
         self.parts.close()
 
@@ -187,7 +186,7 @@ class Store:
 
     @property
     def reads(self) -> ReadLog:
-        """Where it is noted what was read whole; in the file once the store is closed."""
+        """Where it is noted what was read whole: in the file once the store is closed, or asked for it."""
         if self._reads is None:
             from castore.store.reads import ReadLog
 
@@ -209,6 +208,7 @@ class Store:
         """Sizes and life of each of `digests`, in their order; many at once. See castore.store.life."""
         from castore.store.life import lives
 
+        self._flush_reads()
         return lives(self.parts, self._queries, self.granted, digests)
 
     def stat(self, digest: Digest) -> ObjectStat | None:
@@ -251,6 +251,7 @@ class Store:
 
     def stats(self) -> StoreStats:
         """Counts and sizes of what the caller sees: from the index, or from every object's header."""
+        self._flush_reads()
         return stats(self.parts, self._queries, self.granted)
 
     def purge(self, digest: Digest, reason: str) -> Purged:
@@ -341,6 +342,10 @@ class Store:
         return keeping.remember(self.parts, self.granted, choice, dry_run=dry_run)
 
     # --- Helpers ---
+
+    def _flush_reads(self) -> None:
+        if self._reads is not None:
+            self._reads.flush()
 
     def _check_seen(self, digest: Digest) -> None:
         if not self._queries.sees(digest):

@@ -73,7 +73,7 @@ class TestWithoutIndex:
                 ],
                 asked.named_roots("mine"),
                 asked.find(roots[0].id[:9]),
-                asked.stats(),
+                replace(asked.stats(), read_bytes=0),  # What the first run reads, the second is told of.
                 [asked.read(digest) for digest in digests],
             ]
 
