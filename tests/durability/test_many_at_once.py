@@ -90,6 +90,38 @@ class TestAtOnce:
         assert kills >= 3
         assert claims.done >= 2
 
+    @pytest.mark.parametrize("seconds", [15, pytest.param(90, marks=pytest.mark.long)])
+    def test_eight_writers_four_readers_moving_names_and_gc_under_kills(
+        self, ctx: Shell, tmp_path: Path, seconds: float
+    ) -> None:
+        Store.init(ctx.store)
+        writers = tuple(f"writer-{number}" for number in range(8))
+        readers = tuple(f"reader-{number}" for number in range(4))
+        everybody = (*writers, *readers, "mover", "gc")
+        crew = Crew(ctx, tmp_path, everybody)
+        chance = random.Random(seconds)
+        deadline = time.monotonic() + seconds
+        kills = 0
+        crew.start()
+        while time.monotonic() < deadline:
+            time.sleep(0.5 + chance.random())
+            # Each of the four kinds of work is killed as often as another.
+            kind = chance.choice([writers, readers, ("mover",), ("gc",)])
+            crew.kill(chance.choice(kind))
+            kills += 1
+            crew.start()
+        assert crew.stop() == []
+        store = Store.open(ctx.store)
+        claims = crew.claims
+        assert claims.broken(store) == []
+        assert serious(findings(store)) == []
+        self.check_gc_cleans_up(ctx, store)
+        assert crew.claims.broken(store) == []
+        assert kills >= 5
+        assert claims.done >= 8
+        assert claims.read >= 4
+        assert claims.tagged
+
     def check_gc_cleans_up(self, ctx: Shell, store: Store) -> None:
         """The next run succeeds, and after a day gc leaves nothing of what the kills left."""
         assert ctx("fold", stdin=document("after")).code == 0

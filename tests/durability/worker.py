@@ -2,7 +2,8 @@
 
 `python worker.py STORE LOG NAME FIRST`: runs until it is killed, or the store fails. The log is where no
 power cut reaches; a line in it is a claim that the store must keep, or says that one is given up *before*
-it is. `python worker.py STORE LOG gc 0` collects garbage instead, in a loop.
+it is. Other names do other work, in a loop: `gc` collects garbage, `reader-…` unfolds what the others say
+they folded, `mover` gives their documents names and moves them.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Claims:
         """What a tag means, or meant last and was being moved to."""
         self.tagged: set[str] = set()
         self.lost: list[str] = []
-        self.done = 0
+        self.done = self.read = 0
         folded: dict[tuple[str, int], bytes] = {}
         for line in lines:
             record = json.loads(line)
@@ -54,6 +55,8 @@ class Claims:
             if record["act"] == "folded":
                 folded[key] = self.documents[key] = b64decode(record["folded"])
                 self.done += 1
+            elif record["act"] == "read":
+                self.read += 1
             elif record["act"] == "forgetting":
                 self.documents.pop(key, None)
             elif record["act"] == "tagging":
@@ -107,6 +110,7 @@ class _Worker:
         self.kept: list[tuple[int, bytes]] = []
 
     def say(self, act: str, number: int, **facts: object) -> None:
+        """One line; of a document that another made, `name` says whose it is."""
         record = {"act": act, "name": self.name, "number": number, **facts}
         os.write(self.log, json.dumps(record).encode() + b"\n")
 
@@ -132,18 +136,92 @@ class _Worker:
                 self.say("lost", kept, error=error)
 
 
+class _Heard:
+    """What the others' logs say, read on from where it was read before."""
+
+    def __init__(self, log: str) -> None:
+        self._folder = os.path.dirname(log)
+        self._read: dict[str, int] = {}
+        self.documents: dict[tuple[str, int], bytes] = {}
+        """What is folded, and not given up as far as was heard."""
+
+    def listen(self) -> None:
+        for each in os.scandir(self._folder):
+            with open(each.path, "rb") as file:
+                file.seek(self._read.get(each.path, 0))
+                data = file.read()
+            # The last line may still be written.
+            whole = data[: data.rfind(b"\n") + 1]
+            self._read[each.path] = self._read.get(each.path, 0) + len(whole)
+            for line in whole.splitlines():
+                record = json.loads(line)
+                key = (record["name"], record["number"])
+                if record["act"] == "folded":
+                    self.documents[key] = b64decode(record["folded"])
+                elif record["act"] == "forgetting":
+                    self.documents.pop(key, None)
+
+    def any_document(self) -> tuple[str, int] | None:
+        return random.choice(list(self.documents)) if self.documents else None
+
+
+def _collect(worker: _Worker, heard: _Heard) -> None:
+    from castore.gc.sweep import sweep
+
+    sweep(worker.store, forgotten_now=True)
+    time.sleep(0.02)
+
+
+def _read(worker: _Worker, heard: _Heard) -> None:
+    """A document unfolds to its source, or was given up before that failed."""
+    heard.listen()
+    key = heard.any_document()
+    if key is None:
+        time.sleep(0.02)
+        return
+    found = _unless_unfolds(worker.api, worker.store, heard.documents[key], *key)
+    heard.listen()
+    for error in found:
+        if key in heard.documents or "other bytes" in error:
+            worker.say("lost", key[1], error=error)
+    worker.say("missed" if found else "read", key[1])
+
+
+def _move(worker: _Worker, heard: _Heard) -> None:
+    """A name means another document, unless that one is gone by now."""
+    from castore.errors import NotFound
+
+    heard.listen()
+    key = heard.any_document()
+    if key is None:
+        time.sleep(0.02)
+        return
+    name, number = key
+    tag, document = f"moved-{random.randrange(_TAGS)}", heard.documents[key]
+    worker.say("tagging", number, name=name, tag=tag)
+    try:
+        worker.store.tag(tag, str(worker.api.Digest.of(document)), move=True)
+    except NotFound as error:
+        heard.listen()
+        if key in heard.documents:
+            worker.say("lost", number, error=f"{key} can't be tagged: {error}")
+        return
+    worker.say("tagged", number, name=name, tag=tag)
+    for error in _unless_unfolds(worker.api, worker.store, document, name, number):
+        worker.say("lost", number, error=error)
+
+
 def main() -> None:
     folder, log, name, first = sys.argv[1:]
     worker = _Worker(folder, log, name)
+    act = {"gc": _collect, "reader": _read, "mover": _move}.get(name.partition("-")[0])
+    if act is not None:
+        heard = _Heard(log)
+        while True:
+            act(worker, heard)
     number = int(first)
     while True:
-        if name == "gc":
-            from castore.gc.sweep import sweep
-
-            sweep(worker.store, forgotten_now=True)
-            time.sleep(0.02)
-        else:
-            worker.step(number)
+        worker.step(number)
         number += 1
 
 
