@@ -24,6 +24,9 @@ __all__ = [
     "OBJECT_BYTES_MAX",
     "OPERATOR",
     "PREVIEW_BYTES_MAX",
+    "READS_BYTES_MAX",
+    "READS_HELD_MAX",
+    "READS_HELD_SECONDS_MAX",
     "REASON_CHARACTERS_MAX",
     "REFERENCE_BYTES_MAX",
     "ROOT_BYTES_MAX",
@@ -105,6 +108,15 @@ CLOCK_SKEW_SECONDS_MAX = 300
 
 STAGING_PROCESSES_MAX = 8
 """Processes that stage the files of one call together."""
+
+READS_BYTES_MAX = 4 << 20
+"""Longest file of the notes of what was read; a longer one is made half as long."""
+
+READS_HELD_MAX = 10_000
+"""Objects read by one process that are told apart until their notes are written."""
+
+READS_HELD_SECONDS_MAX = 60
+"""A later read writes the notes of those that were made longer ago."""
 
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}\Z")
 _HEX_PREFIX = re.compile(r"[0-9a-fA-F]{6,64}\Z")

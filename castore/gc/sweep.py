@@ -18,6 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plan", "sweep"]
 
+_FIRST_ROOT_SECONDS = 1.0
+"""How long a plan, which is outside every transaction, waits before it says that there is no root."""
+
 _GROUP_SHARDS = 16
 """Shards swept in one transaction: short enough that writers wait for a moment only."""
 
@@ -51,7 +55,7 @@ def plan(store: Store, *, forgotten_now: bool = False, changed: Sequence[Root] =
     from castore.index.temporary import roots_in_memory
 
     # The index is not asked: only the sweep may have it checked, and made anew where it is unsound.
-    _check_roots(store)
+    _check_roots(store, wait_seconds=_FIRST_ROOT_SECONDS)
     connection = roots_in_memory(parts.root_files)
     now = parts.clock()
     _check_clock(connection, now)
@@ -80,8 +84,10 @@ def sweep(store: Store, *, forgotten_now: bool = False) -> GcReport:
 
 def _sweep(store: Store, *, forgotten_now: bool) -> GcReport:
     parts = store.parts
-    _check_roots(store)
+    parts.root_files.shards()  # Writing would make roots/ anew where it is gone.
     with parts.writing(every_file=True) as connection:
+        # Asked in the transaction: the first writer ever publishes its objects before its root.
+        _check_roots(store)
         now = parts.clock()
         _check_clock(connection, now)
         gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
@@ -179,11 +185,14 @@ def _expiring(connection: Connection) -> list[ExpiringRoot]:
     return [ExpiringRoot(*row) for row in roots.expiring(connection)]
 
 
-def _check_roots(store: Store) -> None:
-    """What is kept is known. Raises RootDamaged."""
-    layout = store.parts.layout
-    if not store.parts.root_files.shards() and next(store.digests(), None) is not None:
-        raise RootDamaged(layout.roots, "it has never held a root, and objects are there")
+def _check_roots(store: Store, *, wait_seconds: float = 0.0) -> None:
+    """What is kept is known. Raises RootDamaged. wait_seconds: for a first writer to publish its root."""
+    parts = store.parts
+    deadline = time.monotonic() + wait_seconds
+    while not parts.root_files.shards() and next(parts.source.digests(), None) is not None:
+        if time.monotonic() >= deadline:
+            raise RootDamaged(parts.layout.roots, "it has never held a root, and objects are there")
+        time.sleep(wait_seconds / 10)
 
 
 def _check_clock(connection: Connection, now: float) -> None:

@@ -52,6 +52,18 @@ class Granted:
             return None
         return self.grants if self.scope is None else (self.scope,)
 
+    @property
+    def reader(self) -> str:
+        """The scope or grant that stands for whoever reads, told to those whose grants cover it."""
+        if self.scope not in (None, OPERATOR):
+            return self.scope
+        if self.is_by_default:
+            return self.default_scope
+        if self.is_operator:
+            return OPERATOR
+        exact = [each for each in self.grants if "*" not in each]
+        return (*exact, *self.grants, self.default_scope)[0]
+
     def covers(self, scope: str) -> bool:
         """Whether roots of this scope are seen."""
         seen = self.seen

@@ -8,7 +8,7 @@ what a clone without an index does until its first write.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from castore.config import NAME_PATTERN
@@ -22,6 +22,7 @@ from castore.store.transaction import Transactions
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from castore.index.objects import ObjectRow
     from castore.index.seen import Naming
 
 __all__ = ["Queries"]
@@ -69,6 +70,15 @@ class Queries:
                 return question(self._in_memory())
         return from_files()
 
+    def ask_files(self, question: Callable[[Connection], T], rows: Iterable[ObjectRow]) -> T:
+        """The answer of an index in memory of the root files, and of these rows about objects."""
+        from castore.index import lives
+
+        with self._parts.one_thread:
+            connection = self._in_memory(only_readable=self.seen is not None)
+            lives.set_objects(connection, rows)
+            return question(connection)
+
     # --- Objects ---
 
     def sees(self, digest: Digest) -> bool:
@@ -106,6 +116,12 @@ class Queries:
         now = self._parts.clock()
         found = self.ask(lambda connection: rows.digests(connection, prefix, seen, now))
         return [digest for digest in found if source.stat(digest) is not None]
+
+    def named_digests(self) -> list[Digest]:
+        """The objects that the caller's roots name, expired ones too, there or not; sorted."""
+        from castore.index import seen as rows
+
+        return self.ask(lambda connection: rows.digests(connection, "", self.seen, -1.0))
 
     def naming(self, digest: Digest) -> Naming:
         """By how many roots that the caller sees the object is kept, and until when."""
