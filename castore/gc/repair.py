@@ -160,7 +160,7 @@ class _Repair:
         facts, _ = survey(self.parts, connection, suspects, is_rebuilt=connection is None, asked=self.asked)
         self._search(facts, is_staged=False)
         plan = decide(facts, self.found)
-        return self._report(plan.acts(), plan)
+        return self._report(plan.acts(), plan, facts)
 
     def run(self, connection: Connection, suspects: list[str]) -> RepairReport:
         from castore.index import rebuild, roots
@@ -177,13 +177,12 @@ class _Repair:
                 acts = self._execute(connection, facts, plan)
         finally:
             self.parts.source.drop(staged.frames for staged in self.staged.values())
-        return self._report(acts, plan)
+        return self._report(acts, plan, facts)
 
-    def _report(self, acts: list[Act], plan: Mending) -> RepairReport:
+    def _report(self, acts: list[Act], plan: Mending, facts: Facts) -> RepairReport:
         remaining = []
         for name, place in sorted(plan.remaining.items()):
-            tombstone = self.parts.tombstones.get(Digest(name))
-            finding = FindingName.MISSING if tombstone is None else FindingName.PURGED
+            finding = FindingName.PURGED if name in facts.purged else FindingName.MISSING
             remaining.append(Finding(finding, Digest(name), place, "is named by this"))
         return RepairReport(tuple(acts), tuple(remaining), tuple(self.notes))
 
@@ -312,7 +311,7 @@ class _Repair:
         files = RootFiles(new, file_mode=modes.file, folder_mode=modes.folder)
         old = self.parts.root_files
         for shard in old.shards() if os.path.isdir(self.parts.layout.roots) else ():
-            if os.path.islink(self.parts.layout.root_folder(shard)):
+            if not stat.S_ISDIR(os.lstat(self.parts.layout.root_folder(shard)).st_mode):
                 continue
             for root_id in old.ids(shard):
                 if root_id not in facts.damaged_roots:

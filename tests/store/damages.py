@@ -182,6 +182,18 @@ def _root_shard_elsewhere(store: Store) -> None:
     folder.symlink_to(outside)
 
 
+def _root_shard_is_a_file(store: Store) -> None:
+    folder = _root_of(store, "mine").parent
+    shutil.rmtree(folder)
+    folder.write_bytes(b"no folder")
+
+
+def _shard_is_a_file(store: Store) -> None:
+    folder = file_of(store, DIGESTS[0]).parent
+    shutil.rmtree(folder)
+    folder.write_bytes(b"no folder either")
+
+
 def _rows_gone(store: Store) -> None:
     with store.parts.writing() as connection:
         connection.execute("DELETE FROM objects WHERE digest=?", (DIGESTS[0].raw,))
@@ -254,6 +266,7 @@ LOSING = frozenset(
         "foreign",
         "missing",
         "shard_missing",
+        "shard_is_a_file",
         "folder_in_place",
         "pipe",
     )

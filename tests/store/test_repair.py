@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from castore.digest import Digest
-from castore.errors import CastoreError
+from castore.errors import CastoreError, ScopeDenied
 from castore.gc.repair import repair
 from castore.gc.salvage import Search
 from castore.gc.sweep import sweep
@@ -181,7 +181,13 @@ class TestWhoMay:
             without_index(store)
         store.close()
         store = Store.open(tmp_path / "s", clock=clock)
-        repair(store)
+        try:
+            repair(store)
+        except ScopeDenied:
+            # Roots that can't be read may be of another scope: then the operator says who it is.
+            assert name.startswith("root")
+            repair(opened(tmp_path / "s", clock))
+        store.close()
         assert repair(Store.open(tmp_path / "s", clock=clock)).acts == ()
 
 
