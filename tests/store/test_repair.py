@@ -103,8 +103,8 @@ SAMPLE = [
 @pytest.mark.parametrize(("name", "has_index"), CASES)
 class TestEveryDamage:
     @pytest.fixture
-    def damaged(self, tmp_path: Path, clock: Clock, name: str, has_index: bool) -> Iterator[Store]:
-        store = prepared(tmp_path / "s", clock)
+    def damaged(self, fast_path: Path, clock: Clock, name: str, has_index: bool) -> Iterator[Store]:
+        store = prepared(fast_path / "s", clock)
         DAMAGES[name](store)
         if not has_index:
             without_index(store)
@@ -130,20 +130,18 @@ class TestEveryDamage:
         for digest in held:
             assert Digest.of(damaged.parts.database.read(digest)) == digest
 
-    def test_repair_twice_is_repair_once(self, damaged: Store, name: str, has_index: bool) -> None:
+    def test_a_dry_run_tells_it_and_repair_twice_is_repair_once(
+        self, damaged: Store, name: str, has_index: bool
+    ) -> None:
+        before = everything(Path(damaged.folder))
         planned = repair(damaged, dry_run=True)
+        assert all(act.words(is_done=False).startswith("would ") for act in planned.acts)
+        assert everything(Path(damaged.folder)) == before
         done = repair(damaged)
         assert [each.kind for each in planned.acts] == [each.kind for each in done.acts]
         before = everything(Path(damaged.folder))
         again = repair(reopened(damaged))
         assert (again.acts, again.remaining) == ((), done.remaining)
-        assert everything(Path(damaged.folder)) == before
-
-    def test_a_dry_run_changes_nothing(self, damaged: Store, name: str, has_index: bool) -> None:
-        before = everything(Path(damaged.folder))
-        report = repair(damaged, sources(*KEPT), dry_run=True)
-        assert report.acts or (not has_index and name == "root_gone")
-        assert all(act.words(is_done=False).startswith("would ") for act in report.acts)
         assert everything(Path(damaged.folder)) == before
 
     def test_with_the_bytes_at_hand_nothing_is_missing(
@@ -161,34 +159,29 @@ class TestEveryDamage:
                 ("default", "mine"),
                 ("other", None),
             }
-
-    def test_nothing_that_was_there_is_swept(
-        self, damaged: Store, name: str, has_index: bool, clock: Clock
-    ) -> None:
-        repair(damaged, sources(*KEPT))
-        assert sweep(reopened(damaged), forgotten_now=True).objects == 0
+        assert sweep(damaged, forgotten_now=True).objects == 0
 
 
 @pytest.mark.parametrize(("name", "has_index"), CASES)
 class TestWhoMay:
     def test_the_owner_of_a_store_of_one_scope(
-        self, tmp_path: Path, clock: Clock, name: str, has_index: bool
+        self, fast_path: Path, clock: Clock, name: str, has_index: bool
     ) -> None:
         """Whatever is damaged: who repairs was not granted anything."""
-        store = prepared(tmp_path / "s", clock, scope="default")
+        store = prepared(fast_path / "s", clock, scope="default")
         DAMAGES[name](store)
         if not has_index:
             without_index(store)
         store.close()
-        store = Store.open(tmp_path / "s", clock=clock)
+        store = Store.open(fast_path / "s", clock=clock)
         try:
             repair(store)
         except ScopeDenied:
             # Roots that can't be read may be of another scope: then the operator says who it is.
             assert name.startswith("root")
-            repair(opened(tmp_path / "s", clock))
+            repair(opened(fast_path / "s", clock))
         store.close()
-        assert repair(Store.open(tmp_path / "s", clock=clock)).acts == ()
+        assert repair(Store.open(fast_path / "s", clock=clock)).acts == ()
 
 
 class TestKilled:
@@ -199,21 +192,21 @@ class TestKilled:
         [case if case in SAMPLE else pytest.param(*case, marks=pytest.mark.long) for case in CASES],
     )
     def test_at_every_call_and_run_again_it_ends_the_same(
-        self, tmp_path: Path, clock: Clock, name: str, has_index: bool
+        self, fast_path: Path, clock: Clock, name: str, has_index: bool
     ) -> None:
-        store = prepared(tmp_path / "s", clock)
+        store = prepared(fast_path / "s", clock)
         DAMAGES[name](store)
         if not has_index:
             without_index(store)
         store.close()
-        whole = tmp_path / "whole"
-        _copy(tmp_path, whole)
+        whole = fast_path / "whole"
+        _copy(fast_path, whole)
         repair(opened(whole / "s", clock), sources(FIRST))
         expected = state(whole / "s")
         for call in ("rename", "unlink", "fsync", "syncfs", "mkdir", "write", "link"):
             for before in range(200):
-                copy = tmp_path / f"{call}-{before}"
-                _copy(tmp_path, copy)
+                copy = fast_path / f"{call}-{before}"
+                _copy(fast_path, copy)
                 script = Script("." * before + "X")
                 killed = opened(copy / "s", clock)
                 with scripted({call: script}), contextlib.suppress(Crash, CastoreError):
@@ -255,9 +248,9 @@ class TestCombined:
     )
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def test_any_damages_together(
-        self, tmp_path: Path, clock: Clock, names: list[str], has_index: bool, number: int
+        self, fast_path: Path, clock: Clock, names: list[str], has_index: bool, number: int
     ) -> None:
-        folder = tmp_path / os.urandom(8).hex() / "s"
+        folder = fast_path / os.urandom(8).hex() / "s"
         folder.parent.mkdir()
         store = prepared(folder, clock)
         for name in names:
@@ -337,7 +330,7 @@ class TestSalvage:
     def test_any_json_value_and_what_it_says(self, is_size_known: bool, is_large: bool) -> None:
         binary = os.urandom(600)
         text = 'line\n"ü\u2028' * 90
-        rows = [{"id": number, "n": [number] * 3} for number in range(300_000 if is_large else 300)]
+        rows = [{"id": number, "n": [number] * 3} for number in range(60_000 if is_large else 300)]
         document = json.dumps(
             {
                 "rows": rows,
