@@ -15,7 +15,7 @@ from castore.config import CONFIG_BYTES_MAX, OPERATOR, parse_scope
 from castore.errors import InvalidConfig, LimitExceeded, ScopeDenied
 from castore.settings import ScopeSettings, declare_scope
 from castore.store.access import Granted
-from castore.store.folder import read_config_text
+from castore.store.folder import read_config, read_config_text
 from castore.store.queries import Queries
 from castore.store.transaction import Transactions
 
@@ -77,11 +77,12 @@ def create(parts: Transactions, granted: Granted, name: str, quota: str | None) 
 def change_config(parts: Transactions, change: Callable[[str], str]) -> None:
     """config.toml is what `change` makes of it, on the disk; of two that change it at once neither is lost.
 
-    Raises LimitExceeded, and what `change` raises; then it is as it was.
+    Raises InvalidConfig, LimitExceeded, and what `change` raises; then it is as it was.
     """
     from castore.durable import replacing
 
     with parts.writing():
+        read_config(parts.layout)  # What is wrong with it now is told with the file's name.
         changed = change(read_config_text(parts.layout)).encode()
         if len(changed) > CONFIG_BYTES_MAX:
             words = f"config.toml would be longer than {CONFIG_BYTES_MAX:,} bytes"
