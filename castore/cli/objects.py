@@ -121,8 +121,11 @@ def show(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: 
 
 
 def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
+    from castore.store.reads import ReadCount
+
     with output.working("checking"):
-        size, lines, preview = _look_through(opened.chunks(digest))
+        # Looking at an object is no use of it: the read is noted nowhere.
+        size, lines, preview = _look_through(opened.chunks(digest, count=ReadCount()))
     found = opened.stat(digest)
     stored_bytes = found.stored_bytes if found is not None else 0
     roots = opened.roots_naming(digest)
