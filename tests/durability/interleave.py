@@ -75,6 +75,9 @@ class Run:
         able = sorted(
             name for name, label in self._waiting.items() if label != _BEGIN or self._inside is None
         )
+        # Whoever was going on comes first: then each other choice is a switch.
+        if self.steps and self.steps[-1][0] in able:
+            able.sort(key=lambda name: name != self.steps[-1][0])
         place = len(self.choices)
         chosen = self._prefix[place] if place < len(self._prefix) else able[0]
         assert chosen in able, "the same choices led elsewhere"
@@ -96,8 +99,13 @@ class Run:
                 self._changed.notify_all()
 
 
-def every_order(start: Callable[[], dict[str, Callable[[], None]]]) -> Iterator[Run]:
-    """One run for each order of steps; `start` makes everything anew and gives the actors."""
+def every_order(
+    start: Callable[[], dict[str, Callable[[], None]]], *, switches_max: int | None = None
+) -> Iterator[Run]:
+    """One run for each order of steps; `start` makes everything anew and gives the actors.
+
+    switches_max: only those in which an actor that could have gone on was stopped so many times.
+    """
     prefix: list[str] = []
     while True:
         run = Run(start(), prefix)
@@ -108,12 +116,18 @@ def every_order(start: Callable[[], dict[str, Callable[[], None]]]) -> Iterator[
         while taken:
             able = run.choices[len(taken) - 1]
             later = able[able.index(taken[-1]) + 1 :]
-            if later:
+            if later and (switches_max is None or _switches([*taken[:-1], later[0]], run) <= switches_max):
                 prefix = [*taken[:-1], later[0]]
                 break
             taken.pop()
         if not taken:
             return
+
+
+def _switches(taken: list[str], run: Run) -> int:
+    """How often someone else went on than the one who did before, and could have."""
+    pairs = zip(taken, taken[1:], run.choices[1:], strict=False)
+    return sum(before != after and before in able for before, after, able in pairs)
 
 
 _run: Run | None = None

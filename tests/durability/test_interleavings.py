@@ -14,6 +14,8 @@ import pytest
 from castore import api
 from castore.gc import sweep as sweep_module
 from castore.gc.sweep import sweep
+from castore.gc.verify import verify
+from castore.objects.finding import FindingName
 from castore.roots.model import RootDraft, RootKind
 from castore.store import Store
 from castore.store.batch import Batch
@@ -126,6 +128,147 @@ class TestEveryOrder:
         total, lost = orders(fast_path / "stores", before)
         assert lost == []
         assert total > 20
+
+
+# --- Other pairs of actors -------------------------------------------------------------------------
+
+
+OTHER = b"another object " * 9
+SWITCHES_MAX = [1, pytest.param(2, marks=pytest.mark.long)]
+"""All orders of two writers are hundreds of thousands; what goes wrong goes wrong with few switches."""
+
+Actors = dict[str, Callable[[Path], None]]
+
+
+class Pair:
+    """Two actors on a store made anew for each order of their steps; `check` looks at what came of it."""
+
+    def __init__(self, folder: Path, before: Callable[[Store], None], actors: Actors) -> None:
+        self._folder = folder
+        self._before = before
+        self._actors = actors
+        self._store_folder = folder
+        self._numbers = count()
+        folder.mkdir()
+
+    def check_every_order(self, check: Callable[[Store], bool], switches_max: int) -> int:
+        total = 0
+        for run in every_order(self._start, switches_max=switches_max):
+            total += 1
+            assert run.errors == {}, run.steps
+            store = Store.open(self._store_folder)
+            assert check(store), run.steps
+            # Whatever came of it is whole: nothing that a root names is missing.
+            found = [each for each in verify(store) if each.name is not FindingName.UNNAMED]
+            assert found == [], run.steps
+            store.close()
+        return total
+
+    def _start(self) -> dict[str, Callable[[], None]]:
+        shutil.rmtree(self._store_folder, ignore_errors=True)
+        self._store_folder = self._folder / f"store-{next(self._numbers)}"
+        store = Store.init(self._store_folder)
+        self._before(store)
+        store.close()
+        place = self._store_folder
+        return {name: lambda act=act: act(place) for name, act in self._actors.items()}
+
+
+def in_store(act: Callable[[Store], object]) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        store = Store.open(folder)
+        act(store)
+        store.close()
+
+    return run
+
+
+def keeps_data(store: Store) -> bool:
+    return store.read(DIGEST) == DATA and any(
+        root.is_live(time.time()) for root in store.roots_naming(DIGEST)
+    )
+
+
+@pytest.mark.parametrize("switches", SWITCHES_MAX)
+class TestEveryOrderOfOtherPairs:
+    def test_a_put_and_a_name_that_moves_away_from_the_same_object(
+        self, fast_path: Path, steps: pytest.MonkeyPatch, switches: int
+    ) -> None:
+        """The name is what kept the object; once moved, only the put does. Then it is collected at once."""
+
+        def before(store: Store) -> None:
+            other = api.put(store, OTHER)
+            api.put(store, DATA)
+            store.tag("name", str(DIGEST))
+            store.forget(RootChoice(references=(str(DIGEST),)), at_once=True)
+            sweep(store)
+            assert other != DIGEST
+
+        def move(store: Store) -> None:
+            store.tag("name", str(api.Digest.of(OTHER)), move=True)
+
+        def check(store: Store) -> bool:
+            meant = [root for root in store.named_roots("name") if api.Digest.of(OTHER) in root.objects]
+            sweep(store, forgotten_now=True)
+            return keeps_data(store) and len(meant) == 1 and store.read(api.Digest.of(OTHER)) == OTHER
+
+        actors: Actors = {"put": put, "move": in_store(move)}
+        assert Pair(fast_path / "stores", before, actors).check_every_order(check, switches) > 5
+
+    def test_two_names_that_are_given_to_two_objects(
+        self, fast_path: Path, steps: pytest.MonkeyPatch, switches: int
+    ) -> None:
+        """The same name, moved by both: it means one of the two, and the object is there."""
+
+        def before(store: Store) -> None:
+            api.put(store, OTHER)
+            api.put(store, DATA)
+            store.tag("name", str(DIGEST))
+
+        def move_to(digest: api.Digest) -> Callable[[Path], None]:
+            return in_store(lambda store: store.tag("name", str(digest), move=True))
+
+        def check(store: Store) -> bool:
+            meant = {digest for root in store.named_roots("name") for digest in root.objects}
+            return meant in ({DIGEST}, {api.Digest.of(OTHER)}) and store.read(meant.pop()) in (DATA, OTHER)
+
+        actors: Actors = {"one": move_to(DIGEST), "other": move_to(api.Digest.of(OTHER))}
+        assert Pair(fast_path / "stores", before, actors).check_every_order(check, switches) > 5
+
+    def test_a_put_and_a_forget_of_the_same_root(
+        self, fast_path: Path, steps: pytest.MonkeyPatch, switches: int
+    ) -> None:
+        """Put last: it lives. Forgotten last: it is forgotten, whole, and a sweep may take it."""
+
+        def forget(store: Store) -> None:
+            store.forget(RootChoice(references=(str(DIGEST),)))
+
+        def check(store: Store) -> bool:
+            roots = [root for root in store.roots() if DIGEST in root.objects]
+            return len(roots) == 1 and store.read(DIGEST) == DATA
+
+        actors: Actors = {"put": put, "forget": in_store(forget)}
+        pair = Pair(fast_path / "stores", lambda store: api.put(store, DATA) and None, actors)
+        assert pair.check_every_order(check, switches) > 5
+
+    @pytest.mark.parametrize("other", [collect, put])
+    def test_a_rebuild_of_the_index_and_another_writer(
+        self, fast_path: Path, steps: pytest.MonkeyPatch, switches: int, other: Callable[[Path], None]
+    ) -> None:
+        """The index is gone; both find that out, and one of them makes it."""
+
+        def before(store: Store) -> None:
+            expired(store)
+            api.put(store, DATA)
+            store.close()
+            for path in Path(store.folder).glob("index.sqlite*"):
+                path.unlink()
+
+        def write(store: Store) -> None:
+            api.put(store, b"one more")
+
+        actors: Actors = {"write": in_store(write), "other": other}
+        assert Pair(fast_path / "stores", before, actors).check_every_order(keeps_data, switches) > 5
 
 
 class TestTheOrdersFindWhatIsWrong:
