@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from castore.config import OPERATOR, parse_scope
+from castore.config import OPERATOR, parse_grants, parse_scope
 from castore.errors import ScopeDenied
 
 __all__ = ["Access", "Granted", "resolve_access"]
@@ -100,12 +100,16 @@ def resolve_access(
 
     Raises ScopeDenied, InvalidOption.
     """
-    grants = access.grants if access.grants is not None else configured
+    grants = configured
+    if access.grants is not None:
+        # What a program passes is checked here like what a person wrote: both matchers rely on it.
+        grants = tuple(grant for each in access.grants for grant in parse_grants(each))
     is_by_default = grants is None
     if grants is None:
         grants = (OPERATOR,) if alone else (default,)
-    if access.scope is not None and access.scope not in grants:
-        parse_scope(access.scope)
+    if access.scope is not None:
+        if access.scope != OPERATOR or OPERATOR not in grants:
+            parse_scope(access.scope)
         if not _covers(grants, access.scope):
             raise _denied(access.scope)
     return Granted(grants, default, access.scope, is_by_default)

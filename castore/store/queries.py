@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from castore.config import NAME_PATTERN
+from castore.config import NAME_PATTERN, OPERATOR
 from castore.digest import Digest
 from castore.errors import NotFound, ObjectMissing, RootDamaged
 from castore.roots.model import Root
@@ -31,7 +31,10 @@ T = TypeVar("T")
 
 
 class Queries:
-    """Every list of roots is the latest first. Raises RootDamaged where a file had to be read and could not.
+    """Every list of roots is the latest first.
+
+    Raises RootDamaged where a file had to be read and could not, for the operator alone: whose it was is
+    not known, so to everybody else it is not there.
 
     granted: what the caller may use; asked for each question.
     """
@@ -67,7 +70,7 @@ class Queries:
                 except IndexUnreadable:
                     pass  # Then the files are asked, as if there were none.
             if from_files is None:
-                return question(self._in_memory())
+                return question(self._in_memory(only_readable=self.seen is not None))
         return from_files()
 
     def ask_files(self, question: Callable[[Connection], T], rows: Iterable[ObjectRow]) -> T:
@@ -132,35 +135,50 @@ class Queries:
 
     def absence(self, digest: Digest) -> NotFound:
         """The error for an object that is not there, or not for this caller: the two read alike."""
-        try:
-            tombstone = self._parts.tombstones.get(digest)
-        except RootDamaged:
-            # Nothing is told of what is not known; verify reports the damaged file.
-            tombstone = None
+        tombstone = self._tombstone(digest)
         if tombstone is not None and self._is_told(tombstone):
             return tombstone.error()
         return ObjectMissing(str(digest))
 
     def purged(self, prefix: str) -> list[Digest]:
         """The objects whose purge this caller is told of, by the beginning of their digests."""
-        found = (self._parts.tombstones.get(digest) for digest in self._parts.tombstones.digests(prefix))
+        found = map(self._tombstone, self._parts.tombstones.digests(prefix))
         return [each.digest for each in found if each is not None and self._is_told(each)]
 
     # --- Scopes ---
 
     def has_other_scope(self, default: str) -> bool:
-        """Whether a root is in another scope than this one, as far as the root files can be read."""
+        """Whether a root is in another scope than this one.
+
+        A root file that can't be read is, unless its bytes still say this scope: who was granted nothing
+        must not become the operator by damage to what kept them from it.
+        """
         from castore.index import seen as rows
         from castore.index.connection import IndexUnreadable
+        from castore.index.temporary import unread
 
         with self._parts.one_thread:
-            connection = self._parts.reading()
+            current = self._parts.reading()
+            connection = current or self._parts.index_as_it_is()
             if connection is not None:
                 try:
-                    return rows.has_other_scope(connection, default)
+                    if rows.has_other_scope(connection, default):
+                        return True
+                    if current is not None:
+                        return False
                 except IndexUnreadable:
                     pass  # Then the files are asked, as if there were none.
-            return rows.has_other_scope(self._in_memory(only_readable=True), default)
+            memory = self._in_memory(only_readable=True)
+            if rows.has_other_scope(memory, default):
+                return True
+            files = self._parts.root_files
+            lost = any(files.may_be_of_another(each, default) for each in unread(memory))
+        if lost:
+            self._parts.note(
+                "a root file can't be read: what it may keep is seen by the operator alone, "
+                f"CTX_SCOPE='{OPERATOR}'"
+            )
+        return lost
 
     def scope_names(self) -> list[str]:
         """The scopes that the caller sees and that have a root, sorted."""
@@ -208,6 +226,13 @@ class Queries:
         return list(live.values())
 
     # --- Helpers ---
+
+    def _tombstone(self, digest: Digest) -> Tombstone | None:
+        """Nothing is told of what can't be read; verify reports the damaged file."""
+        try:
+            return self._parts.tombstones.get(digest)
+        except RootDamaged:
+            return None
 
     def _is_told(self, tombstone: Tombstone) -> bool:
         granted = self._granted()
