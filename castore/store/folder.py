@@ -37,7 +37,8 @@ __all__ = [
 ]
 
 _FORMAT_BYTES_MAX = 200
-_GRANTING = re.compile(rb"^[^#\n]*(?:granted|\bscope\b *[.\]]|\bscope\b.*\{)", re.MULTILINE)
+_SEARCHED_BYTES_MAX = 16 << 20
+_GRANTING = re.compile(rb"^[^#\n]*(?:granted|\bscope\b *(?:[.\]]|= *\{))", re.MULTILINE)
 """In a line that is no comment: the key `granted`, or a table of one scope."""
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
@@ -88,8 +89,8 @@ def read_config_text(layout: Layout) -> str:
 
 def seems_to_grant(layout: Layout) -> bool:
     """Whether a config.toml that is not valid may still mean to say who sees what."""
-    data = _read_file(layout.config, CONFIG_BYTES_MAX + 1)
-    return len(data) > CONFIG_BYTES_MAX or _GRANTING.search(data) is not None
+    data = _read_file(layout.config, _SEARCHED_BYTES_MAX + 1)
+    return len(data) > _SEARCHED_BYTES_MAX or _GRANTING.search(data) is not None
 
 
 def _read_file(path: str, length_max: int) -> bytes:

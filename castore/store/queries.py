@@ -150,14 +150,16 @@ class Queries:
     def has_other_scope(self, default: str) -> bool:
         """Whether a root is in another scope than this one.
 
-        A root file that can't be read is, unless its bytes still say this scope: who was granted nothing
-        must not become the operator by damage to what kept them from it.
+        A root file that can't be read is, unless its bytes, or rows from when it could be, say this scope:
+        who was granted nothing must not become the operator by damage to what kept them from it.
         """
+        from castore.index import roots
         from castore.index import seen as rows
         from castore.index.connection import IndexUnreadable
         from castore.index.temporary import unread
 
         with self._parts.one_thread:
+            known: set[str] = set()
             current = self._parts.reading()
             connection = current or self._parts.index_as_it_is()
             if connection is not None:
@@ -166,13 +168,14 @@ class Queries:
                         return True
                     if current is not None:
                         return False
+                    known = roots.ids(connection)
                 except IndexUnreadable:
                     pass  # Then the files are asked, as if there were none.
             memory = self._in_memory(only_readable=True)
             if rows.has_other_scope(memory, default):
                 return True
             files = self._parts.root_files
-            lost = any(files.may_be_of_another(each, default) for each in unread(memory))
+            lost = any(files.may_be_of_another(each, default) for each in unread(memory) if each not in known)
         if lost:
             self._parts.note(
                 "a root file can't be read: what it may keep is seen by the operator alone, "
