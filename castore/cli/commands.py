@@ -92,6 +92,12 @@ COMMANDS: dict[str, Entry] = {
         "Give an object or a folded document a name, which also keeps it",
         "ctx tag outage-88123 3f9ac01b77de",
     ),
+    "keep": Entry(
+        "keeping",
+        "castore.cli.keeping",
+        "Keep objects, or what folded documents name, for ever or for a time",
+        "ctx keep folded.json --for 30d",
+    ),
     "forget": Entry(
         "keeping",
         "castore.cli.keeping",
@@ -104,11 +110,23 @@ COMMANDS: dict[str, Entry] = {
         "Free what no root names, and only that",
         "ctx gc --dry-run",
     ),
+    "purge": Entry(
+        "keeping",
+        "castore.cli.purging",
+        "Remove an object though something names it, and say so to those who could see it",
+        "ctx purge 3f9ac01b77de --reason 'a password got in'",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",
         "Make a store in a folder",
         "ctx init",
+    ),
+    "repair": Entry(
+        "store",
+        "castore.cli.repairing",
+        "Put right what verify finds; heal objects from files that still have the bytes",
+        "ctx repair --from incident.json",
     ),
     "stats": Entry(
         "store",

@@ -1,8 +1,10 @@
-"""log, why, tag, forget, gc: what is kept, and until when."""
+"""log, why, tag, keep, forget, gc: what is kept, and until when."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +17,7 @@ from castore.cli.parameters import (
     Json,
     KeepFor,
     Limit,
+    Name,
     ReadScope,
     Reference,
     Scope,
@@ -25,13 +28,14 @@ from castore.cli.parameters import (
 from castore.cli.roots import root_facts, root_record
 from castore.config import parse_duration
 from castore.digest import Digest
-from castore.errors import InvalidOption
+from castore.errors import DigestAmbiguous, InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
+    from castore.store import Store
     from castore.store.keeping import Forgotten
 
-__all__ = ["forget", "gc", "log", "tag", "why"]
+__all__ = ["forget", "gc", "keep", "log", "tag", "why"]
 
 
 def log(
@@ -79,6 +83,52 @@ def tag(
     )
     if as_json:
         output.block((), root_facts(root), as_json)
+
+
+def keep(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="REF|FILE", help="A digest, a name, a pasted reference; or the file of a folded document."
+        ),
+    ],
+    keep_for: KeepFor = None,
+    name: Name = None,
+    scope: Scope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """A root keeps each: an object, or a document with all its objects. All of them, or none."""
+    from castore import api
+
+    opened = find_store(store).get()
+    files = [target for target in targets if _is_file(opened, target)]
+    references = [target for target in targets if target not in files]
+    roots = api.keep(
+        opened, *references, files=files, name=name, scope=scope, keep_seconds=parse_keep_for(keep_for)
+    )
+    if as_json:
+        for root in roots:
+            output.block((), root_facts(root), as_json)
+    elif output.is_attended():
+        output.summary(f"kept by {plural(len(roots), 'root')}")
+
+
+def _is_file(opened: Store, target: str) -> bool:
+    """Whether FILE is meant. Raises InvalidOption if REF may be meant as well."""
+    if "\0" in target or not os.path.isfile(target):
+        return False
+    try:
+        opened.find(target)
+    except DigestAmbiguous:
+        pass  # It means something, even if not one thing.
+    except NotFound:
+        return True
+    raise InvalidOption(
+        f"'{target}' is a file, and the store knows it too",
+        hint=f"write './{target}' for the file; for the other, its digest or more of its digits",
+        subject=target,
+    )
 
 
 def forget(
@@ -155,15 +205,26 @@ def gc(
     now: Annotated[
         bool, typer.Option("--now", help="Free what was forgotten without waiting for the grace time.")
     ] = False,
+    documents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--documents",
+            metavar="GLOB",
+            help="First keep what these folded files name, as in '**/*.json'; may be given again.",
+        ),
+    ] = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
     """What no root names is gone from the disk, and nothing else. stdout says what was freed, or would be."""
-    from castore.gc.sweep import plan, sweep
+    from castore import api
 
     opened = find_store(store).get()
+    opened.require_operator("gc")
     with output.working("collecting"):
-        report = (plan if dry_run else sweep)(opened, forgotten_now=now)
+        files = _files(documents or (), opened.folder)
+        collected = api.collect(opened, documents=files, forgotten_now=now, dry_run=dry_run)
+    report = collected.report
     facts = {
         "roots": report.roots,
         "objects": report.objects,
@@ -173,12 +234,22 @@ def gc(
         "later_date": None if report.later_date is None else Moment(report.later_date),
         "staged_files": report.staged_files,
         "staged_bytes": report.staged_bytes,
+        "documents": len(files),
+        "kept_roots": len(collected.kept),
         "dry_run": dry_run,
     }
     if as_json:
         output.block((), facts, as_json)
     else:
         output.line(_gc_words(report, dry_run))
+
+
+def _files(globs: Iterable[str], store_folder: str) -> list[str]:
+    """Those of every glob, before anything is done: one that matches nothing was mistyped."""
+    from castore.cli.globs import files_matching
+
+    found = [path for glob in globs for path in files_matching(glob, without=store_folder)]
+    return list(dict.fromkeys(found))
 
 
 def _gc_words(report: GcReport, dry_run: bool) -> str:

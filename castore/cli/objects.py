@@ -28,14 +28,15 @@ from castore.cli.parameters import (
     parse_count,
     parse_keep_for,
 )
-from castore.cli.roots import root_facts, root_lines, root_words
+from castore.cli.roots import life_facts, life_words, root_facts, root_lines, root_words
 from castore.digest import Digest
-from castore.errors import ObjectDamaged
+from castore.errors import ObjectDamaged, RootDamaged
 
 if TYPE_CHECKING:
     from castore.objects.database import Staged
     from castore.roots.model import Root
     from castore.store import Store
+    from castore.store.life import Listed
 
 __all__ = ["cat", "ls", "put", "show"]
 
@@ -126,7 +127,7 @@ def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
     with output.working("checking"):
         # Looking at an object is no use of it: the read is noted nowhere.
         size, lines, preview = _look_through(opened.chunks(digest, count=ReadCount()))
-    found = opened.stat(digest)
+    found, life = opened.stat(digest), opened.life(digest)
     stored_bytes = found.stored_bytes if found is not None else 0
     roots = opened.roots_naming(digest)
     ratio = f" ({size / stored_bytes:.1f}x)" if stored_bytes else ""
@@ -135,6 +136,9 @@ def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
         ("size", Size(size)),
         ("stored", f"{size_text(stored_bytes)}{ratio}"),
         ("lines", Count(lines)),
+        ("state", life_words(life)),
+        ("roots", Count(life.roots)),
+        ("last read", life.last_read),
         ("preview", preview),
         *(("named by", root_words(root, time.time())) for root in roots),
     ]
@@ -143,6 +147,7 @@ def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
         "size": size,
         "stored_bytes": stored_bytes,
         "lines": lines,
+        **life_facts(life),
         "preview": preview,
         "named_by": [root_facts(root) for root in roots],
     }
@@ -150,7 +155,7 @@ def _show_object(opened: Store, digest: Digest, as_json: bool) -> None:
 
 
 def _show_root(opened: Store, root: Root, as_json: bool) -> None:
-    objects = [_list_record(opened, digest) for digest in root.objects[:_OBJECTS_SHOWN]]
+    objects = list(map(_list_record, opened.lives(root.objects[:_OBJECTS_SHOWN])))
     more = len(root.objects) - len(objects)
     facts = {
         **root_facts(root),
@@ -171,20 +176,56 @@ def ls(
     """stdout lists the objects that are there, in order of their digests."""
     most = parse_count("-n", limit)
     opened = find_store(store, scope).get()
-    output.table((_list_record(opened, digest) for digest in islice(opened.digests(), most)), as_json)
+    output.table(map(_list_record, _listed(opened, most)), as_json)
 
 
-def _list_record(store: Store, digest: Digest) -> Record:
-    """An object that can't be read is listed too: the command that checks is verify."""
+def _listed(opened: Store, most: int | None) -> Iterator[Listed]:
+    """Each object with what keeps it, as far as that is known: of a damaged root file it is not."""
+    listed = opened.lives(islice(opened.digests(), most))
     try:
-        found = store.stat(digest)
-    except ObjectDamaged:
-        found = None
+        first = next(listed, None)
+    except RootDamaged as error:
+        output.note(f"what keeps the objects is not known: {error.message}")
+        yield from _without_life(opened, most)
+        return
+    if first is not None:
+        yield first
+        yield from listed
+
+
+def _without_life(opened: Store, most: int | None) -> Iterator[Listed]:
+    from castore.store.life import Listed
+
+    for digest in islice(opened.digests(), most):
+        try:
+            found = opened.stat(digest)
+        except ObjectDamaged:
+            found = None  # It is listed too: the command that checks is verify.
+        yield Listed(digest, found, None)
+
+
+def _list_record(listed: Listed) -> Record:
+    """Digest, size, size of the file, state, how many roots name it, the day it was last read."""
+    found, life = listed.stat, listed.life
     size = Size(found.size) if found is not None else None
     stored_bytes = Size(found.stored_bytes) if found is not None else None
-    return Record(
-        (digest, size, stored_bytes), {"digest": digest, "size": size, "stored_bytes": stored_bytes}
+    is_unknown = life is None and found is not None
+    cells = (
+        listed.digest,
+        size,
+        stored_bytes,
+        None if is_unknown else life_words(life),
+        None if is_unknown else Count(life.roots if life is not None else 0, "root"),
+        life.last_read if life is not None else None,
     )
+    unknown = {"state": None, "roots": None, "expires": None, "last_read": None}
+    facts = {
+        "digest": listed.digest,
+        "size": size,
+        "stored_bytes": stored_bytes,
+        **(unknown if is_unknown else life_facts(life)),
+    }
+    return Record(cells, facts)
 
 
 def _look_through(pieces: Iterator[bytes]) -> tuple[int, int, str]:

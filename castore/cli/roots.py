@@ -1,15 +1,18 @@
-"""How a root reads: in a line, in a few words, in a block, and as facts."""
+"""How a root reads: in a line, in a few words, in a block, and as facts; and the life of an object."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from castore.cli.output import Count, Moment, Record, Size, age_text, date_text
 from castore.digest import Digest
-from castore.roots.model import Root
+from castore.roots.model import PURGED, Root
 
-__all__ = ["root_facts", "root_lines", "root_record", "root_title", "root_words"]
+if TYPE_CHECKING:
+    from castore.store.life import Life
+
+__all__ = ["life_facts", "life_words", "root_facts", "root_lines", "root_record", "root_title", "root_words"]
 
 
 def root_record(root: Root, now: float) -> Record:
@@ -47,6 +50,7 @@ def root_lines(root: Root, now: float) -> list[tuple[str, Any]]:
         ("created", Moment(root.created)),
         ("state", _state(root, now)),
         ("objects", Count(len(root.objects))),
+        ("purged", Count(_purged(root)) if _purged(root) else None),
     ]
     return [(label, value) for label, value in lines if value is not None]
 
@@ -70,6 +74,28 @@ def root_facts(root: Root) -> Mapping[str, Any]:
         "expires": None if root.expires is None else Moment(root.expires),
         "forgotten": None if root.forgotten is None else Moment(root.forgotten),
         "objects": len(root.objects),
+        "purged": _purged(root),
+    }
+
+
+def life_words(life: Life | None) -> str:
+    """`kept`, `kept until 2026-12-13`, `unnamed`, `damaged`, `purged`; `missing` is what has no life."""
+    if life is None:
+        return "missing"
+    if life.state == "expiring" and life.expires is not None:
+        return f"kept until {date_text(life.expires)}"
+    return str(life.state)
+
+
+def life_facts(life: Life | None) -> Mapping[str, Any]:
+    """roots: how many name it. last_read: a day."""
+    if life is None:
+        return {"state": "missing", "roots": 0, "expires": None, "last_read": None}
+    return {
+        "state": str(life.state),
+        "roots": life.roots,
+        "expires": None if life.expires is None else Moment(life.expires),
+        "last_read": life.last_read,
     }
 
 
@@ -95,3 +121,9 @@ def _state(root: Root, now: float) -> str:
         return "expired"
     day = date_text(root.expires)
     return f"forgotten, kept until {day}" if root.forgotten is not None else f"kept until {day}"
+
+
+def _purged(root: Root) -> int:
+    """How many objects it named until they were purged."""
+    purged = root.details.get(PURGED)
+    return len(purged) if isinstance(purged, list | tuple) else 0

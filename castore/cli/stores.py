@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from castore.cli import output
 from castore.cli.locate import FOLDER_NAME, find_store
-from castore.cli.output import Count, Record, Size
+from castore.cli.output import Count, Moment, Record, Size, date_text
 from castore.cli.parameters import Json, ReadScope, StoreFolder
 from castore.errors import InvalidConfig
 from castore.settings import config_values
@@ -17,6 +17,7 @@ from castore.store.folder import read_config_text
 
 if TYPE_CHECKING:
     from castore.store.access import Granted
+    from castore.store.stats import DocumentUse, Freeable
 
 __all__ = ["config", "init", "stats"]
 
@@ -59,6 +60,12 @@ def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = N
         ("bytes", Size(held.bytes)),
         ("stored", Size(held.stored_bytes)),
         ("ratio", ratio),
+        ("free now", Size(held.free_now.stored_bytes)),
+        ("free later", Size(held.free_later.stored_bytes)),
+        ("free by", None if held.free_later_date is None else date_text(held.free_later_date)),
+        ("documents", Count(held.documents)),
+        ("file gone", Count(held.documents_gone)),
+        ("read back", Size(held.read_bytes)),
     ]
     facts = {
         "store": opened.folder,
@@ -67,13 +74,51 @@ def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = N
         "bytes": held.bytes,
         "stored_bytes": held.stored_bytes,
         "ratio": round(held.bytes / held.stored_bytes, 3) if held.stored_bytes else None,
+        "free_now": _freeable(held.free_now),
+        "free_later": _freeable(held.free_later),
+        "free_later_date": None if held.free_later_date is None else Moment(held.free_later_date),
+        "documents": held.documents,
+        "documents_gone": held.documents_gone,
+        "read_bytes": held.read_bytes,
         "biggest": biggest,
+        "biggest_documents": [_document_facts(each) for each in held.biggest_documents],
     }
     output.block(lines, facts, as_json)
     if not as_json:
         output.table(
             (Record(("biggest", each.digest, Size(each.size)), {}) for each in held.biggest), as_json
         )
+        output.table(map(_document_record, held.biggest_documents), as_json)
+
+
+def _document_record(use: DocumentUse) -> Record:
+    """Which document, how much shorter folding made it, and what was read back of it, the last time when."""
+    cells = (
+        "document",
+        use.document,
+        use.source_name,
+        None if use.saved_bytes is None else Size(use.saved_bytes),
+        Size(use.read_bytes),
+        use.last_read,
+    )
+    return Record(cells, _document_facts(use))
+
+
+def _document_facts(use: DocumentUse) -> dict[str, Any]:
+    return {
+        "document": use.document,
+        "source_name": use.source_name,
+        "file": use.file,
+        "is_gone": use.is_gone,
+        "object_bytes": use.object_bytes,
+        "saved_bytes": use.saved_bytes,
+        "read_bytes": use.read_bytes,
+        "last_read": use.last_read,
+    }
+
+
+def _freeable(free: Freeable) -> dict[str, int]:
+    return {"objects": free.objects, "stored_bytes": free.stored_bytes}
 
 
 def config(

@@ -10,6 +10,7 @@ batch        objects that become visible together, with their root
 queries      what the caller sees: roots, and what they name
 lookup       what a REF means
 keeping      forget, remember
+scopes       which scopes there are, and what each holds
 purging      an object goes although roots name it
 reads        notes of what was read, and when
 life         what becomes of an object

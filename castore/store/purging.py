@@ -22,7 +22,7 @@ from castore.roots.model import Root, without
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
-__all__ = ["Purged", "purge"]
+__all__ = ["Purged", "check_reason", "purge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,7 @@ class Purged:
 
 def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
     """The object is gone, on the disk. Raises ObjectMissing if no file, root or tombstone knows it."""
-    if not reason.strip() or len(reason) > REASON_CHARACTERS_MAX or not reason.isprintable():
-        raise InvalidOption(
-            "a reason is one line of printable text",
-            hint=f"say why in up to {REASON_CHARACTERS_MAX} characters: it is what readers are told",
-        )
+    check_reason(reason)
     with parts.writing(every_file=True) as connection:
         from castore.index import objects, roots
 
@@ -64,3 +60,12 @@ def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
         parts.put_roots(connection, changed)
         objects.remove(connection, [digest.raw])
     return Purged(tombstone, tuple(changed), 0 if found is None else found.stored_bytes)
+
+
+def check_reason(reason: str) -> None:
+    """Raises InvalidOption for what can't be a reason."""
+    if not reason.strip() or len(reason) > REASON_CHARACTERS_MAX or not reason.isprintable():
+        raise InvalidOption(
+            "a reason is one line of printable text",
+            hint=f"say why in up to {REASON_CHARACTERS_MAX} characters: it is what readers are told",
+        )
