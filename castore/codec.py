@@ -19,7 +19,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
 
@@ -33,6 +33,7 @@ __all__ = [
     "declared_size",
     "decode",
     "decode_at",
+    "decode_what_is_left",
     "encode",
     "encode_pieces",
     "read_table",
@@ -45,6 +46,9 @@ _EMPTY = bytes.fromhex("28b52ffd2000010000")
 """The one file of an object of no bytes. zstandard returns early on it, and accepts junk behind it."""
 
 _HEADER_BYTES_MAX = 18
+_LEFT_READ_BYTES = 16 << 10
+_BLOCK_HEADER_BYTES = 3
+_BLOCKS_MAX = 1024
 _SKIPPABLE = struct.Struct("<II")
 _SKIPPABLE_MAGIC = 0x184D2A5E
 _ENTRY = struct.Struct("<II")
@@ -153,6 +157,27 @@ def decode_at(digest: Digest, frame: bytes, size: int) -> bytes:
     return _decode_frame(digest, frame, size)
 
 
+def decode_what_is_left(file: BinaryIO, start: int) -> tuple[bytes, int]:
+    """What the frame at `start` decodes to before the first error in it, FRAME_BYTES at most; and its end.
+
+    The end is 0 where it can't be told, or there was an error. For looking into damaged files: nobody says
+    that the bytes are right. Whatever the frame declares, no more memory than two frames is used.
+    """
+    file.seek(start)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=FRAME_BYTES)
+    pieces: list[bytes] = []
+    left = FRAME_BYTES
+    is_right = True
+    with decompressor.stream_reader(file, read_size=_LEFT_READ_BYTES, closefd=False) as reader:
+        try:
+            while left and (piece := reader.read(min(left, _LEFT_READ_BYTES))):
+                pieces.append(piece)
+                left -= len(piece)
+        except zstandard.ZstdError:
+            is_right = False  # What came before it is what there is.
+    return b"".join(pieces), _frame_end(file, start) if is_right and pieces else 0
+
+
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
@@ -169,6 +194,27 @@ def _frame(data: Bytes, level: int) -> bytes:
             "zstandard made a frame that does not decode to what was put in", hint="check the memory"
         )
     return frame
+
+
+def _frame_end(file: BinaryIO, start: int) -> int:
+    """The offset after the frame at `start`, by the headers of its blocks; 0 if the file ends before it."""
+    file.seek(start)
+    head = file.read(_HEADER_BYTES_MAX)
+    at = start + zstandard.frame_header_size(head)
+    has_checksum = zstandard.get_frame_parameters(head).has_checksum
+    length = file.seek(0, 2)
+    for _ in range(_BLOCKS_MAX):
+        file.seek(at)
+        block = file.read(_BLOCK_HEADER_BYTES)
+        if len(block) < _BLOCK_HEADER_BYTES:
+            break
+        header = int.from_bytes(block, "little")
+        is_last, is_run = header & 1, header >> 1 & 3 == 1
+        at += _BLOCK_HEADER_BYTES + (1 if is_run else header >> 3)
+        if is_last:
+            end = at + 4 * has_checksum
+            return end if end <= length else 0
+    return 0
 
 
 def _seek_table(entries: list[tuple[int, int]]) -> bytes:
