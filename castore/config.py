@@ -109,7 +109,7 @@ CLOCK_SKEW_SECONDS_MAX = 300
 STAGING_PROCESSES_MAX = 8
 """Processes that stage the files of one call together."""
 
-READS_BYTES_MAX = 4 << 20
+READS_BYTES_MAX = 2 << 20
 """Longest file of the notes of what was read; a longer one is made half as long."""
 
 READS_HELD_MAX = 10_000

@@ -59,28 +59,32 @@ class ReadCount:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: dict[str, tuple[int, int]] = {}
+        self._times: dict[str, int] = {}
+        self._bytes: dict[str, int] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._times)
 
     @property
     def is_full(self) -> bool:
-        return len(self._found) >= READS_HELD_MAX
+        return len(self._times) >= READS_HELD_MAX
 
     def add(self, hex_digits: str, size: int, times: int = 1) -> None:
         """These bytes were read. hex_digits: OTHERS, for objects that are not told apart."""
         with self._lock:
-            if hex_digits not in self._found and self.is_full:
+            before = self._times.get(hex_digits, 0)
+            if not before and len(self._times) >= READS_HELD_MAX:
                 hex_digits = OTHERS
-            count, total = self._found.get(hex_digits, (0, 0))
-            self._found[hex_digits] = count + times, total + size
+                before = self._times.get(OTHERS, 0)
+            self._times[hex_digits] = before + times
+            self._bytes[hex_digits] = self._bytes.get(hex_digits, 0) + size
 
     def take(self) -> list[tuple[str, int, int]]:
-        """Digest, count and bytes of each; none of them is counted any more."""
+        """Digest, times and bytes of each; none of them is counted any more."""
         with self._lock:
-            taken, self._found = self._found, {}
-        return [(hex_digits, count, total) for hex_digits, (count, total) in taken.items()]
+            taken = [(each, times, self._bytes[each]) for each, times in self._times.items()]
+            self._times, self._bytes = {}, {}
+        return taken
 
 
 class ReadLog:
@@ -200,7 +204,7 @@ def _content(descriptor: int) -> bytes:
 
 
 def _lines(data: bytes) -> Iterator[tuple[str, str, str, int, int]]:
-    """Day, reader, digest, count and bytes of each line."""
+    """Day, reader, digest, times and bytes of each line."""
     import re
 
     for day, reader, digest, count, size in re.findall(_LINE, data, re.MULTILINE):
