@@ -186,6 +186,8 @@ class Damaged(CastoreError):
 class ObjectDamaged(Damaged):
     """The file is there but does not give the object's bytes; `reason` says in what way."""
 
+    default_hint = "'ctx repair --from FILE' heals it if FILE has the bytes; 'ctx verify' lists all damage"
+
     def __init__(self, digest: str, reason: str, *, hint: str | None = None) -> None:
         super().__init__(
             f"object '{digest[:_SHOWN]}' is damaged: {reason}", hint=hint, digest=digest, reason=reason

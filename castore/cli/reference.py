@@ -24,11 +24,17 @@ Written by `python -m castore.cli.reference`; a test holds this page to the prog
 
 Every command reads FILE, or stdin for `-` or none. `-o OUT` replaces OUT at once or not at all. stdout
 carries data only; notes, summaries and errors go to stderr. REF is a digest, its first six digits or more, a
-name, or a whole reference or marker pasted in; for `show` and `tag` also the digest of a folded document,
-and for `show` the id of a root.
+name, or a whole reference or marker pasted in; for `show`, `tag`, `keep` and `why` also the digest of a folded
+document, and for `show` and `why` the id of a root.
 
 The store is the one that `--store` or `CTX_STORE` name (the .ctxstore folder itself), else the nearest
 .ctxstore upwards, else the user's own. A read never makes a store.
+
+A scope says who may see what. What a process may use is granted to it: CTX_SCOPE lists scopes, and globs such
+as `team/*`, apart by commas or spaces; else the setting `scopes.granted` does; else it is all of a store that
+has one scope, or the default scope of one that has more. `--scope` selects within that. What was not granted
+is not there: reads answer as if it had never been stored. The grant `*` is the operator's, who alone may run
+`gc`, `purge`, `repair`, `verify` of the whole store, `scope create`, and set a setting.
 
 DUR is a whole number and s, m, h, d or w, as in 30d. PATTERN is a path such as `$.rows`,
 `$.messages[*].content` or `$..log`; `$` is each top-level value.
@@ -45,11 +51,11 @@ _CODES = """\
 | 3 | done, with findings, or only partly: one bad path of many |
 | 10 | no store, a store where none may be, or an unknown format |
 | 11 | locked by another process for 30 s |
-| 12 | an object or a name is missing, or a digest is ambiguous |
+| 12 | an object or a name is missing, or not to be seen; a digest is ambiguous; an object was purged |
 | 13 | damaged: an object, a root or the index |
-| 14 | a write outside the granted scopes |
-| 15 | a conflict: the name is taken |
-| 17 | a limit |
+| 14 | outside the granted scopes: a `--scope`, a write, or what is the operator's |
+| 15 | a conflict: the name is taken, or was moved by somebody else |
+| 17 | a limit or a quota |
 | 18 | an invalid document, or one that does not unfold to what was folded |
 | 70 | a bug in castore, with a traceback |
 | 130 | interrupted |
@@ -57,7 +63,7 @@ _CODES = """\
 
 An error is `error: …` on stderr, then `at …`, `caused by: …` and `hint: …` where there is something to say;
 with `--json` it is one line, `{"event":"error","code":…,"name":…,"message":…,"hint":…,"fields":{…}}`.
-docs/errors.md lists the names.
+docs/errors.md lists the names, and docs/output.md what each command prints.
 """
 
 
