@@ -26,6 +26,7 @@ from castore.errors import (
     ScopeDenied,
     UnfoldMismatch,
 )
+from castore.fold import documents
 from castore.fold.documents import references_in
 from castore.roots.model import RootKind
 from castore.store import Access
@@ -319,6 +320,27 @@ class TestCollectingBesideDocuments:
         (found,) = setting.store.named_roots("mine")
         assert (found.id, found.forgotten) == (by_hand.id, None)
         assert setting.collect(file).forgotten == ()
+
+    def test_cut_off_between_the_two_the_next_one_forgets(
+        self, setting: Setting, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        file = setting.folded("a.json", 1)
+        setting.forget_all()
+        (old,) = setting.collect(file).kept
+        setting.folded("a.json", 2)
+        setting.store.forget(RootChoice(references=(Digest.of(file.read_bytes()).hex,)), at_once=True)
+
+        def killed(store: Store, older: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(documents, "_forget", killed)
+            with pytest.raises(KeyboardInterrupt):
+                setting.collect(file)
+        # Both are kept: neither the older document nor the new one can be lost to a gc now.
+        assert collect(setting.store).report.objects == 0
+        done = setting.collect(file)
+        assert (done.kept, [root.id for root in done.forgotten]) == ((), [old.id])
 
     def test_a_file_that_is_no_folded_document_any_more_lets_go_of_what_it_named(
         self, setting: Setting
