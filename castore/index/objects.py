@@ -21,6 +21,7 @@ __all__ = [
     "one",
     "remove",
     "set_gone",
+    "sizes",
     "total",
     "unnamed",
     "unnamed_in_shard",
@@ -63,6 +64,12 @@ def remove(connection: sqlite3.Connection, digests: Iterable[bytes]) -> None:
 def one(connection: sqlite3.Connection, digest: Digest) -> ObjectRow | None:
     row = connection.execute("SELECT * FROM objects WHERE digest=?", (digest.raw,)).fetchone()
     return None if row is None else ObjectRow(*row)
+
+
+def sizes(connection: sqlite3.Connection, digests: Iterable[Digest]) -> dict[bytes, int]:
+    """The size of each of these objects that has a row, by its raw digest."""
+    found = (one(connection, each) for each in digests)
+    return {row.digest: row.size for row in found if row is not None}
 
 
 def without_row(connection: sqlite3.Connection, digests: Iterable[Digest]) -> list[Digest]:

@@ -20,7 +20,7 @@ from castore.config import parse_name
 from castore.digest import Bytes, Digest
 from castore.errors import NameMoved, NameTaken
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id
+from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id, without
 from castore.store import quota
 from castore.store.access import Granted
 from castore.store.queries import Queries
@@ -120,14 +120,16 @@ class Batch:
         named = {digest for draft in drafts for digest in draft.objects}
         mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
         parts.source.prepare([staged.frames for staged in mine if staged.found is None])
-        with parts.writing() as connection:
+        with parts.writing(names_files=self._granted.is_operator) as connection:
             now = parts.clock()
+            self._check_names(drafts, scopes)
             plans = [
                 self._planned(connection, draft, scope, move, now)
                 for draft, scope in zip(drafts, scopes, strict=True)
             ]
             self._check_purged(drafts, scopes, allow_purged=allow_purged)
-            quota.check(connection, parts.config, self._needs(connection, drafts, scopes, now), now)
+            needs = self._needs(connection, drafts, scopes, now)
+            quota.check(connection, parts.config, needs, now, is_operator=self._granted.is_operator)
             self._publish(connection, mine)
             from castore.index import objects, rebuild
 
@@ -135,6 +137,7 @@ class Batch:
             # What a writer that did not end has left is written again before a root relies on it.
             unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
             rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))
+            self._end_purges(connection, drafts)
             done = [self._put_root(connection, plan, now) for plan in plans]
             if allow_purged:
                 self._lift_tombstones(drafts, scopes)
@@ -155,6 +158,14 @@ class Batch:
         elif not self._granted.is_operator and self._queries.sees(staged.digest):
             self._parts.database.looked_for(staged)
         return first
+
+    def _check_names(self, drafts: Sequence[RootDraft], scopes: Sequence[str]) -> None:
+        """Raises NameTaken where two of the drafts would have one name: neither has rows yet."""
+        taken: dict[tuple[str, str], str] = {}
+        for draft, scope in zip(drafts, scopes, strict=True):
+            identity = root_id(draft, scope)
+            if draft.name is not None and taken.setdefault((scope, draft.name), identity) != identity:
+                raise NameTaken(draft.name, scope)
 
     def _planned(
         self, connection: Connection, draft: RootDraft, scope: str, move: NameMove | None, now: float
@@ -213,6 +224,17 @@ class Batch:
                 if tombstone is not None and scope in tombstone.scopes:
                     raise tombstone.error()
 
+    def _end_purges(self, connection: Connection, drafts: Sequence[RootDraft]) -> None:
+        """A purge that was killed left roots that name what it took: they must not see what comes now."""
+        from castore.index import roots
+
+        purged = set(self._parts.tombstones.digests())
+        for digest in sorted(purged.intersection(each for draft in drafts for each in draft.objects)):
+            tombstone = self._parts.tombstones.get(digest)
+            for root in roots.naming(connection, digest) if tombstone is not None else ():
+                if tombstone is not None and root.scope in tombstone.scopes:
+                    self._parts.put_root(connection, without(root, digest))
+
     def _lift_tombstones(self, drafts: Sequence[RootDraft], scopes: Sequence[str]) -> None:
         """The scopes that have the bytes again are told nothing any more."""
         tombstones = self._parts.tombstones
@@ -250,7 +272,8 @@ class Batch:
                 if staged is not None:
                     size = staged.size
                 else:
-                    row = objects.one(connection, digest)
+                    # One that an unfinished writer left has no row yet.
+                    row = objects.one(connection, digest) or self._parts.database.stat(digest)
                     size = 0 if row is None else row.size
                 sizes.setdefault(scope, {})[digest.raw] = size
         named = {digest for draft in drafts for digest in draft.objects}
@@ -263,7 +286,8 @@ class Batch:
         """Those that are not there as they were when they were found good get their staged bytes.
 
         So do those without a row: who published them did not end, and may not have synced them. For the
-        same reason a shard without rows is synced, though its folder is there.
+        same reason a shard without rows is synced, though its folder is there; and for a writer who does
+        not see everything it always is, or the work would tell what others have.
         """
         from castore.index import objects
 
@@ -280,7 +304,12 @@ class Batch:
             waiting.append((staged.digest, staged.frames))
             staged.found = None
         shards = {digest.hex[:2] for digest, _ in waiting}
-        source.publish(waiting, unproven={shard for shard in shards if not objects.in_use(connection, shard)})
+        unproven = {
+            shard
+            for shard in shards
+            if not self._granted.is_operator or not objects.in_use(connection, shard)
+        }
+        source.publish(waiting, unproven=unproven)
         self.objects_new = sum(staged.is_new for staged in mine)
         self.objects_existing = len(mine) - self.objects_new
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from castore.digest import parse_prefix
 from castore.errors import InvalidOption
 from castore.roots.model import Root, RootKind, forgotten, restored
+from castore.store import quota
 from castore.store.access import Granted
 from castore.store.transaction import Transactions
 
@@ -62,7 +63,7 @@ def forget(
     grace_seconds = 0 if at_once else parts.config.grace_seconds
     scope = granted.writing_scope(choice.scope)
     _check(choice)
-    with parts.writing() as connection:
+    with parts.writing(names_files=granted.is_operator) as connection:
         now = parts.clock()
         changed = []
         for root in _chosen(connection, scope, choice, now):
@@ -75,17 +76,28 @@ def forget(
 def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_run: bool) -> Forgotten:
     """The chosen roots that are forgotten, and not yet collected, are what they were before.
 
-    Raises NameTaken if another root has the name by now.
+    Raises NameTaken if another root has the name by now, LimitExceeded if what had expired was given up
+    to a quota.
     """
     scope = granted.writing_scope(choice.scope)
     _check(choice)
-    with parts.writing() as connection:
+    with parts.writing(names_files=granted.is_operator) as connection:
+        from castore.index import objects
+
         now = parts.clock()
         changed = [
             restored(root) for root in _chosen(connection, scope, choice, now) if root.forgotten is not None
         ]
+        names: dict[str, str] = {}
+        # Of several that had one name, one after the other, the latest has it again.
+        changed = [
+            root for root in changed if root.name is None or names.setdefault(root.name, root.id) == root.id
+        ]
         for root in changed:
             parts.check_name(connection, root.name, root.scope, root.id, now)
+        sizes = objects.sizes(connection, {digest for root in changed for digest in root.objects})
+        needs = quota.Needs({scope: sizes}, 0)
+        quota.check(connection, parts.config, needs, now, is_operator=granted.is_operator)
         return _done(connection, parts, granted, changed, dry_run=dry_run)
 
 

@@ -2,7 +2,7 @@
 
 Laws: a scope's quota is on the full size of every distinct object that its roots name, forgotten ones
 included until they expire; what it shares with other scopes counts whole, so that the quota tells nothing
-of them. The store's is on the bytes of all object files.
+of them. The store's is on the bytes of all object files; how many those are is told to the operator alone.
 
 Costs a look at every object of the scope (or store) that has a quota; nothing where there is none.
 """
@@ -31,7 +31,7 @@ class Needs(NamedTuple):
     stored_bytes: int
 
 
-def check(connection: Connection, config: Config, needs: Needs, now: float) -> None:
+def check(connection: Connection, config: Config, needs: Needs, now: float, *, is_operator: bool) -> None:
     """What is needed fits. Raises LimitExceeded."""
     from castore.index import objects, seen
 
@@ -43,19 +43,23 @@ def check(connection: Connection, config: Config, needs: Needs, now: float) -> N
         more = sum(
             size for digest, size in sizes.items() if not seen.is_named_raw(connection, digest, (scope,), now)
         )
-        _check(f"scope '{scope}'", "scope.quota", used, more, settings.quota_bytes)
+        if more and used + more > settings.quota_bytes:
+            raise _exceeded(f"scope '{scope}'", "scope.quota", settings.quota_bytes, used, more)
     if config.quota_bytes is not None and needs.stored_bytes:
         used = objects.total(connection).stored_bytes
-        _check("the store", "store.quota", used, needs.stored_bytes, config.quota_bytes)
+        if used + needs.stored_bytes > config.quota_bytes:
+            told = used if is_operator else None
+            raise _exceeded("the store", "store.quota", config.quota_bytes, told, needs.stored_bytes)
 
 
-def _check(whose: str, limit: str, used: int, more: int, quota: int) -> None:
-    if more and used + more > quota:
-        raise LimitExceeded(
-            f"the quota of {whose} is {quota:,} bytes: {used:,} are used, and {more:,} more are needed",
-            limit=limit,
-            hint="forget what is not needed ('ctx forget --now', then 'ctx gc'), or raise the quota",
-            quota=quota,
-            used=used,
-            needed=more,
-        )
+def _exceeded(whose: str, limit: str, quota: int, used: int | None, more: int) -> LimitExceeded:
+    """used: None if the writer may not know."""
+    taken = "" if used is None else f"{used:,} are used, and "
+    return LimitExceeded(
+        f"the quota of {whose} is {quota:,} bytes: {taken}{more:,} more are needed",
+        limit=limit,
+        hint="forget what is not needed ('ctx forget --now', then 'ctx gc'), or raise the quota",
+        quota=quota,
+        **({} if used is None else {"used": used}),
+        needed=more,
+    )

@@ -84,15 +84,23 @@ class Transactions:
             self._index.close()
 
     @contextmanager
-    def writing(self, *, every_file: bool = False) -> Iterator[Connection]:
+    def writing(self, *, every_file: bool = False, names_files: bool = True) -> Iterator[Connection]:
         """The one write transaction, with the rows as the root files are.
 
         every_file: trust nothing: the index is checked, and each root file compared with it.
+        names_files: False for who may not learn which root is damaged: its id follows from what it keeps.
         Raises StoreLocked, RootDamaged, IndexDamaged.
         """
 
         with self.one_thread:
-            yield from self._writing(every_file)
+            try:
+                yield from self._writing(every_file)
+            except RootDamaged:
+                if names_files:
+                    raise
+                raise RootDamaged(
+                    self.layout.roots, "the operator's 'ctx verify' says which, and how"
+                ) from None
 
     def _writing(self, every_file: bool) -> Iterator[Connection]:
         from castore.index import rebuild
