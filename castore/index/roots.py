@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from castore.digest import Digest
-from castore.errors import InvalidOption, LimitExceeded
+from castore.errors import IndexDamaged, InvalidOption, LimitExceeded
 from castore.index.seen import Seen, seen_clause
 from castore.roots.files import RootStamp, check_root
 from castore.roots.model import Content, Root, RootKind
@@ -43,8 +43,11 @@ _COLUMNS = (
 )
 
 
-class RowInvalid(sqlite3.DatabaseError):
-    """A row that no root file could have led to: the index is damaged."""
+class RowInvalid(IndexDamaged, sqlite3.DatabaseError):
+    """A row that no root file could have led to: whoever asked reads the files, a writer drops the index.
+
+    What a root names may be asked for after all that: so it is an error of ours, too.
+    """
 
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
@@ -248,7 +251,10 @@ class _Objects(Sequence[Digest]):
 
 def _objects_of(connection: sqlite3.Connection, number: int) -> tuple[Digest, ...]:
     rows = connection.execute("SELECT digest FROM root_objects WHERE root=? ORDER BY digest", (number,))
-    return tuple(Digest.from_raw(digest) for (digest,) in rows)
+    try:
+        return tuple(Digest.from_raw(digest) for (digest,) in rows)
+    except (ValueError, TypeError) as error:
+        raise RowInvalid(f"root {number} of the index names what is no digest") from error
 
 
 def _seen(

@@ -59,6 +59,9 @@ PLACES: dict[str, str] = {
     "roots": "roots",
     "tmp": "tmp",
     "damaged": "damaged",
+    "tombstones": "tombstones",
+    "tombstone": f"tombstones/{SECRET_DIGEST.hex}.json",
+    "notes of reads": "reads",
 }
 
 
