@@ -49,7 +49,9 @@ def _matching(base: str, parts: list[str], left_out: str) -> Iterator[str]:
                 yield from _matching(entry.path, parts, left_out)
     elif any(sign in first for sign in "*?["):
         for entry in _entries(base, left_out):
-            if fnmatchcase(entry.name, first) and (not rest or entry.is_dir()):
+            # A name with such signs in it means itself, too.
+            is_meant = entry.name == first or fnmatchcase(entry.name, first)
+            if is_meant and (not rest or entry.is_dir()):
                 yield from _matching(entry.path, rest, left_out)
     else:
         path = os.path.join(base, first)

@@ -16,20 +16,23 @@ def seen_on_terminal(
     *,
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
+    typed: str | None = None,
 ) -> str:
-    """stdout: a descriptor to send it to instead; then only stderr is seen."""
+    """stdout: a descriptor to send it to instead; then only stderr is seen. typed: by a person, on stdin."""
     master, slave = pty.openpty()
     try:
         process = subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
-            stdin=stdin,
+            stdin=stdin if typed is None else slave,
             stdout=slave if stdout is None else stdout,
             stderr=slave,
         )
     finally:
         os.close(slave)
+    if typed is not None:
+        os.write(master, typed.encode())
     seen = b""
     while True:
         try:
