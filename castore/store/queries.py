@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from castore.index.objects import ObjectRow
     from castore.index.seen import Naming
+    from castore.roots.files import RootStamp
 
 __all__ = ["Queries"]
 
@@ -44,6 +45,8 @@ class Queries:
         self._granted = granted
         self._memory: dict[bool, tuple[dict[str, int], Connection]] = {}
         """Indexes of the root files, by whether damaged ones were left out, with the folders' times."""
+        self._files: dict[str, tuple[RootStamp, Root, frozenset[Digest]]] = {}
+        """Roots that were read because their rows are about other files, with what those files were like."""
 
     @property
     def seen(self) -> tuple[str, ...] | None:
@@ -53,6 +56,7 @@ class Queries:
         for _, connection in self._memory.values():
             connection.close()
         self._memory.clear()
+        self._files.clear()
 
     def ask(self, question: Callable[[Connection], T], from_files: Callable[[], T] | None = None) -> T:
         """The answer of the index where it says what the root files say; else of the files.
@@ -245,13 +249,26 @@ class Queries:
         """Whether a root says so whose file is still the one that the rows are about."""
         from castore.index import seen as rows
 
-        for root_id, stamp in rows.namers(connection, digest, seen, self._parts.clock()):
+        now = self._parts.clock()
+        for root_id, stamp in rows.namers(connection, digest, seen, now):
             try:
-                if self._parts.root_files.stamp(root_id) == stamp:
+                found = self._parts.root_files.stamp(root_id)
+                if found == stamp or self._file_shows(root_id, found, digest, now):
                     return True
             except OSError:
                 continue
         return False
+
+    def _file_shows(self, root_id: str, stamp: RootStamp, digest: Digest, now: float) -> bool:
+        """Whether the file says so: in a copy of a store, none is the one that its rows are about."""
+        kept = self._files.get(root_id)
+        if kept is None or kept[0] != stamp:
+            try:
+                root = self._parts.root_files.read(root_id)
+            except RootDamaged:
+                return False
+            kept = self._files[root_id] = stamp, root, frozenset(root.objects)
+        return digest in kept[2] and self._granted().covers(kept[1].scope) and not kept[1].is_expired(now)
 
     def _in_memory(self, *, only_readable: bool = False) -> Connection:
         from castore.index.temporary import roots_in_memory

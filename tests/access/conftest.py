@@ -1,0 +1,49 @@
+"""The two stores, built once; a test that writes gets copies of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.access.world import OBJECTS, build, reference
+
+
+class Twins:
+    """shared: with the others. alone: without. documents: files that a caller has."""
+
+    def __init__(self, shared: Path, alone: Path, documents: Path) -> None:
+        self.shared = shared
+        self.alone = alone
+        self.documents = documents
+
+    def copied(self, folder: Path) -> Twins:
+        return Twins(
+            *(Path(shutil.copytree(each, folder / name / ".ctxstore")) for each, name in self._stores()),
+            documents=self.documents,
+        )
+
+    def _stores(self) -> list[tuple[Path, str]]:
+        return [(self.shared, "shared"), (self.alone, "alone")]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
+    folder = tmp_path_factory.mktemp("twins")
+    documents = folder / "documents"
+    documents.mkdir()
+    for what, data in OBJECTS.items():
+        (documents / f"{what}.json").write_bytes(reference(data))
+        (documents / f"{what}.bin").write_bytes(data)
+    return Twins(
+        build(folder / "shared" / ".ctxstore", with_others=True),
+        build(folder / "alone" / ".ctxstore", with_others=False),
+        documents,
+    )
+
+
+@pytest.fixture
+def twins(built: Twins, tmp_path: Path) -> Twins:
+    """Copies of the two stores."""
+    return built.copied(tmp_path)

@@ -1,0 +1,438 @@
+"""The scope matrix: every read and every act that makes a root, for own, other, shared and no objects.
+
+A row is a command (or call) with what it is given. What is told in the shared store is what is told in its
+twin, in which the others never were. A command or call without a row fails the first tests.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from castore import api
+from castore.cli.commands import COMMANDS
+from castore.digest import Digest
+from castore.errors import ScopeDenied
+from castore.objects.database import encode_object
+from castore.roots.model import RootDraft, RootKind
+from castore.store import Store, StoreHandle
+from castore.store.batch import Batch
+from castore.store.keeping import RootChoice
+from tests.access.conftest import Twins
+from tests.access.world import (
+    DIGESTS,
+    OBJECTS,
+    OTHER_DOCUMENT,
+    OTHER_TWIN,
+    OWN,
+    OWN_DOCUMENT,
+    OWN_TWIN,
+    STATES,
+    clock,
+    ctx,
+    opened,
+    outcome,
+    reference,
+    unchanged,
+)
+
+# --- The command line ------------------------------------------------------------------------------
+
+REF, DOC, BIN = "{ref}", "{doc}", "{bin}"
+"""In a row: the object by its digest; a document that has a reference to it; a file of its bytes."""
+
+READS: dict[str, list[list[str]]] = {
+    "cat": [["cat", REF]],
+    "show": [["show", REF]],
+    "why": [["why", REF]],
+    "unfold": [["unfold", DOC], ["unfold", "--only", REF, DOC]],
+    "verify": [["verify", DOC], ["verify", "--quick", DOC]],
+    "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
+    "log": [["log"], ["log", "-n", "2"]],
+    "stats": [["stats"]],
+    "scope list": [["scope", "list"]],
+    "scope show": [["scope", "show", OWN], ["scope", "show", "team/b"], ["scope", "show", "team/none"]],
+    "config": [["config"], ["config", "store.quota"]],
+}
+
+WRITES: dict[str, list[list[str]]] = {
+    "fold": [["fold", "--stats", DOC], ["fold", "--json", "--bytes-over", "0", "--grow", BIN]],
+    "put": [["put", BIN], ["put", "--name", "new", BIN], ["put", "--name", "theirs", BIN]],
+    "tag": [
+        ["tag", "new", REF],
+        ["tag", "theirs", REF],
+        ["tag", "--move", "mine", REF],
+        ["tag", "--move", "--expect", REF, "mine", str(DIGESTS["both"])],
+    ],
+    "keep": [["keep", REF], ["keep", DOC], ["keep", "--for", "1d", "--name", "new", REF]],
+    "forget": [
+        ["forget", REF],
+        ["forget", "--dry-run", REF],
+        ["forget", "--now", REF],
+        ["forget", "--undo", REF],
+        ["forget", "--older-than", "0s", "--dry-run"],
+        ["forget", "--source", "*", "--now"],
+        ["forget", "--keep-last", "1"],
+        ["forget", "theirs", "same", "--now"],
+    ],
+}
+
+OPERATORS: dict[str, list[list[str]]] = {
+    "verify": [["verify"], ["verify", "--quick"]],
+    "gc": [["gc"], ["gc", "--dry-run"], ["gc", "--now"]],
+    "repair": [["repair"], ["repair", "--dry-run"]],
+    "purge": [["purge", "--yes", "--reason", "because", REF], ["purge", "--dry-run", "--reason", "b", REF]],
+    "config": [["config", "scopes.granted", "*"]],
+    "scope create": [["scope", "create", "team/new"], ["scope", "create", "--quota", "9GB", OWN]],
+}
+
+NO_STORE = {"init"}
+"""Commands that look at no store."""
+
+WHATS = list(OBJECTS)
+
+
+def rows(table: dict[str, list[list[str]]]) -> list[Any]:
+    """Each row with each object, where it takes one."""
+    return [
+        pytest.param(row, what, id=f"{' '.join(row)} ({what})")
+        for each in table.values()
+        for row in each
+        for what in (WHATS if {REF, DOC, BIN} & set(row) else ["none"])
+    ]
+
+
+def filled(row: list[str], what: str, documents: Path) -> list[str]:
+    values = {
+        REF: str(DIGESTS[what]),
+        DOC: str(documents / f"{what}.json"),
+        BIN: str(documents / f"{what}.bin"),
+    }
+    return [values.get(each, each) for each in row]
+
+
+def compare(twins: Twins, arguments: list[str]) -> Any:
+    """The same is told of both stores, to people and to programs."""
+    for extra in ([], ["--json"]):
+        line = [*arguments, *(each for each in extra if each not in arguments)]
+        told = ctx(twins.shared, *line)
+        assert told == ctx(twins.alone, *line), line
+    return told
+
+
+# What is read is noted, so both stores are always asked the same.
+
+
+class TestTheTableIsWhole:
+    def test_every_command_has_a_row(self) -> None:
+        assert {*READS, *WRITES, *OPERATORS, *NO_STORE} == set(COMMANDS)
+
+    def test_every_call_has_a_row(self) -> None:
+        assert {*CALLS, *NO_CALLS} == set(api.__all__)
+
+    def test_every_method_of_a_store_has_a_row(self) -> None:
+        assert {*METHODS, *NO_METHODS} == {name for name in dir(Store) if not name.startswith("_")}
+
+    def test_every_method_of_a_batch_has_a_row(self) -> None:
+        assert set(BATCH) == {name for name in dir(Batch) if not name.startswith("_")}
+
+
+class TestReads:
+    @pytest.mark.parametrize(("row", "what"), rows(READS))
+    def test_tell_what_they_tell_where_the_others_never_were(
+        self, built: Twins, row: list[str], what: str
+    ) -> None:
+        told = compare(built, filled(row, what, built.documents))
+        assert "team/b" not in told.out.replace("scope 'team/b'", "")
+        if what.startswith("other") and REF in row and row[0] != "unfold":
+            none = compare(built, filled(row, "none", built.documents))
+            assert told.about(DIGESTS[what]) == none
+            assert none.code == 12
+
+    @pytest.mark.parametrize("state", list(STATES)[1:])
+    def test_whatever_is_the_matter_with_the_others(self, twins: Twins, state: str) -> None:
+        STATES[state](twins.shared)
+        for each in rows(READS):
+            row, what = each.values
+            arguments = [*filled(row, what, twins.documents), "--json"]
+            assert ctx(twins.shared, *arguments) == ctx(twins.alone, *arguments), arguments
+
+    @pytest.mark.parametrize("what", ["other", "other purged", "own expired", "none"])
+    def test_however_it_is_spelt(self, built: Twins, what: str) -> None:
+        digest = DIGESTS[what]
+        spelt = [
+            digest.hex[:6],
+            digest.hex[:12],
+            f"[ctx {digest.hex[:16]}: a result, 1 bytes]",
+            reference(OBJECTS[what]).decode()[6:-1],
+            digest.hex.upper(),
+            *(["theirs", "same", "short", "folded"] if what == "other" else []),
+        ]
+        for command in ("cat", "show", "why"):
+            for text in spelt:
+                compare(built, [command, text])
+
+    @pytest.mark.parametrize("digits", [6, 12, 64])
+    def test_a_prefix_shared_with_an_object_of_others_is_not_ambiguous(
+        self, built: Twins, digits: int
+    ) -> None:
+        told = compare(built, ["cat", Digest.of(OWN_TWIN).hex[:digits]])
+        assert told == (0, OWN_TWIN.decode(), "")
+        compare(built, ["show", Digest.of(OWN_TWIN).hex[:digits]])
+        whole = compare(built, ["cat", Digest.of(OTHER_TWIN).hex])
+        assert whole.code == 12
+
+    def test_roots_and_documents_of_others(self, built: Twins) -> None:
+        theirs = opened(built.shared, "team/b")
+        found = theirs.roots()
+        theirs.close()
+        assert found
+        for root in found:
+            for text in (root.id, root.id[:8], *([root.document.digest.hex] if root.document else [])):
+                for command in ("show", "why", "cat"):
+                    told = compare(built, [command, text])
+                    assert told.code == 12
+
+
+class TestWrites:
+    @pytest.mark.parametrize(("row", "what"), rows(WRITES))
+    def test_tell_and_leave_what_they_do_where_the_others_never_were(
+        self, twins: Twins, row: list[str], what: str
+    ) -> None:
+        arguments = filled(row, what, twins.documents)
+        told = ctx(twins.shared, *arguments)
+        assert told == ctx(twins.alone, *arguments)
+        compare(twins, arguments)
+        for look in (["log"], ["ls"], ["stats"], ["show", str(DIGESTS[what])], ["cat", "mine"]):
+            compare(twins, look)
+
+    @pytest.mark.parametrize("state", ["without index", "index behind", "tombstone of others damaged"])
+    def test_whatever_is_the_matter_with_the_others(self, twins: Twins, state: str) -> None:
+        STATES[state](twins.shared)
+        for row, what in (
+            (["put", BIN], "other"),
+            (["tag", "new", REF], "other"),
+            (["keep", DOC], "other damaged"),
+            (["put", "--name", "second", BIN], "other damaged"),
+            (["forget", "--older-than", "0s"], "none"),
+        ):
+            arguments = filled(row, what, twins.documents)
+            # A rebuild of the index is noted, and says nothing of what is in it.
+            shared, alone = ctx(twins.shared, *arguments), ctx(twins.alone, *arguments)
+            assert (shared.code, shared.out) == (alone.code, alone.out), row
+
+    def test_a_damaged_root_of_others_is_not_named(self, twins: Twins) -> None:
+        """It stops every writer, because what it keeps is not known; which one it is stays untold."""
+        STATES["roots of others damaged, without index"](twins.shared)
+        told = ctx(twins.shared, "put", str(twins.documents / "none.bin"))
+        assert told.code == 13
+        assert ".json" not in told.err
+
+
+class TestOperators:
+    @pytest.mark.parametrize(("row", "what"), rows(OPERATORS))
+    def test_are_refused_and_nothing_is_done(self, twins: Twins, row: list[str], what: str) -> None:
+        with unchanged(twins.shared):
+            told = compare(twins, filled(row, what, twins.documents))
+        assert told.code == 14
+
+    @pytest.mark.parametrize("grants", ["team/*", "team/a,team/b", "t*", "*/*"])
+    def test_no_glob_makes_an_operator(self, twins: Twins, grants: str) -> None:
+        for line in (["gc"], ["verify"], ["repair"], ["config", "scopes.granted", "*"]):
+            assert ctx(twins.shared, *line, scope=grants).code == 14
+
+    def test_the_operator_may(self, twins: Twins) -> None:
+        for line in (["gc", "--dry-run"], ["config", "store.quota", "9GB"], ["scope", "create", "team/new"]):
+            assert ctx(twins.shared, *line, scope="*").code == 0
+        assert ctx(twins.shared, "verify", scope="*").code == 3
+
+
+# --- Python calls ----------------------------------------------------------------------------------
+
+
+def handle(store: Store) -> StoreHandle:
+    return StoreHandle.of(store)
+
+
+def unfolded(store: Store, what: str) -> bytes:
+    target = io.BytesIO()
+    api.unfold_stream(io.BytesIO(reference(OBJECTS[what])), target, handle(store))
+    return target.getvalue()
+
+
+def folded(store: Store, what: str) -> tuple[Any, bytes]:
+    target = io.BytesIO()
+    source = io.BytesIO(reference(OBJECTS[what]) + b'"' + b"word " * 500 + b'"')
+    return api.fold_stream(source, target, handle(store), api.FoldPolicy()), target.getvalue()
+
+
+def written(folder: Path, what: str) -> str:
+    path = folder.parent / f"{what}.json"
+    path.write_bytes(reference(OBJECTS[what]))
+    return str(path)
+
+
+Call = Callable[[Store, str], Any]
+
+CALLS: dict[str, Call] = {
+    "get": lambda store, what: api.get(store, DIGESTS[what]),
+    "stat": lambda store, what: api.stat(store, DIGESTS[what]),
+    "put": lambda store, what: api.put(store, OBJECTS[what]),
+    "keep": lambda store, what: api.keep(store, str(DIGESTS[what])),
+    "fold_bytes": lambda store, what: api.fold_bytes(store, reference(OBJECTS[what]) + OWN_DOCUMENT),
+    "fold_stream": folded,
+    "fold_value": lambda store, what: api.fold_value(store, {"$ctx": OBJECTS[what].decode() * 9}),
+    "unfold_bytes": lambda store, what: api.unfold_bytes(store, reference(OBJECTS[what])),
+    "unfold_stream": unfolded,
+    "unfold_value": lambda store, what: api.unfold_value(store, api.from_json(reference(OBJECTS[what]))),
+    "verify_documents": lambda store, what: api.verify_documents(
+        [("a.json", io.BytesIO(reference(OBJECTS[what])))], handle(store)
+    ),
+    "verify_files": lambda store, what: [
+        (each.name, each.words)
+        for each in api.verify_files([written(Path(store.folder), what)], handle(store), quick=True)
+    ],
+    "verify_store": lambda store, what: list(api.verify_store(store)),
+    "collect": lambda store, what: api.collect(store),
+}
+
+NO_CALLS = {
+    "Access",
+    "Collected",
+    "Content",
+    "Digest",
+    "FoldPolicy",
+    "FoldReport",
+    "FoldedSpan",
+    "ObjectStat",
+    "Store",
+    "StoreHandle",
+    "UnfoldReport",
+    "init_store",
+    "open_store",
+    "plan_stream",
+}
+"""Values; and calls that look at nothing in a store."""
+
+METHODS: dict[str, Call] = {
+    "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
+    "change_setting": lambda store, what: store.change_setting("scopes.granted", "*"),
+    "chunks": lambda store, what: list(store.chunks(DIGESTS[what])),
+    "create_scope": lambda store, what: store.create_scope("team/c"),
+    "digests": lambda store, what: list(store.digests(DIGESTS[what].hex[:2])) + list(store.digests()),
+    "document_root": lambda store, what: store.document_root(Digest.of(OTHER_DOCUMENT)),
+    "document_roots": lambda store, what: list(store.document_roots(Digest.of(OTHER_DOCUMENT))),
+    "find": lambda store, what: store.find(str(DIGESTS[what])),
+    "forget": lambda store, what: store.forget(RootChoice(references=(str(DIGESTS[what]), "theirs"))),
+    "keep": lambda store, what: store.keep([RootDraft(RootKind.KEEP, (DIGESTS[what],))]),
+    "keep_draft": lambda store, what: store.keep_draft(str(DIGESTS[what])),
+    "life": lambda store, what: store.life(DIGESTS[what]),
+    "lives": lambda store, what: list(store.lives(DIGESTS.values())),
+    "named_roots": lambda store, what: store.named_roots("same") + store.named_roots("theirs"),
+    "naming": lambda store, what: store.naming(DIGESTS[what]),
+    "purge": lambda store, what: store.purge(DIGESTS[what], "because"),
+    "read": lambda store, what: store.read(DIGESTS[what]),
+    "remember": lambda store, what: store.remember(RootChoice(references=(str(DIGESTS[what]),))),
+    "require_operator": lambda store, what: store.require_operator("gc"),
+    "resolve": lambda store, what: store.resolve(str(DIGESTS[what])),
+    "roots": lambda store, what: store.roots(),
+    "roots_naming": lambda store, what: store.roots_naming(DIGESTS[what]),
+    "scope": lambda store, what: store.scope("team/b"),
+    "scopes": lambda store, what: store.scopes(),
+    "stat": lambda store, what: store.stat(DIGESTS[what]),
+    "stats": lambda store, what: store.stats(),
+    "tag": lambda store, what: store.tag("new", str(DIGESTS[what])),
+}
+
+NO_METHODS = {"batch", "close", "config", "granted", "init", "notes", "open", "reads"}
+"""How a store is opened and what was granted. `reads` only takes notes; `batch` has rows of its own."""
+
+
+def staged(stage: Callable[[Batch, bytes], Any]) -> Call:
+    def call(store: Store, what: str) -> Any:
+        with store.batch() as batch:
+            found = stage(batch, OBJECTS[what])
+            draft = RootDraft(RootKind.PUT, (found.digest,))
+            root = batch.commit(draft)
+            return root, found.is_new, found.size, batch.objects_new, batch.objects_existing
+
+    return call
+
+
+def stage_file(batch: Batch, data: bytes) -> Any:
+    path = Path(batch._parts.layout.folder).parent / "staged.bin"
+    path.write_bytes(data)
+    return batch.stage_files([str(path)])[0]
+
+
+def committed(store: Store, what: str) -> Any:
+    with store.batch() as batch:
+        return batch.commit(RootDraft(RootKind.VIEW, (DIGESTS[what],)))
+
+
+def committed_with_own(store: Store, what: str) -> Any:
+    with store.batch() as batch:
+        own = batch.stage(b"new bytes of our own").digest
+        return batch.commit_all(
+            [RootDraft(RootKind.PUT, (own,)), RootDraft(RootKind.SUMMARY, (own, DIGESTS[what]))]
+        )
+
+
+BATCH: dict[str, Call] = {
+    "stage": staged(lambda batch, data: batch.stage(data)),
+    "stage_chunks": staged(lambda batch, data: batch.stage_chunks([data])),
+    "stage_encoded": staged(lambda batch, data: batch.stage_encoded(encode_object(data, 3))),
+    "stage_files": staged(stage_file),
+    "commit": committed,
+    "commit_all": committed_with_own,
+}
+
+
+class TestCalls:
+    """The answer or the error of a call is that of the twin, and so is what is there afterwards."""
+
+    @pytest.mark.parametrize("name", [*CALLS, *METHODS, *BATCH])
+    def test_in_both_stores(self, twins: Twins, name: str) -> None:
+        for call in (table[name] for table in (CALLS, METHODS, BATCH) if name in table):
+            for what in WHATS:
+                told = []
+                for folder in (twins.shared, twins.alone):
+                    store = opened(folder)
+                    told.append(outcome(call, store, what))
+                    store.close()
+                    again = opened(folder)
+                    told[-1] = told[-1], outcome(again.roots), outcome(again.stats), outcome(again.digests)
+                    again.close()
+                assert _without_folder(told[0]) == _without_folder(told[1]), what
+
+
+class TestLibrary:
+    """The refusal lives below the command line."""
+
+    @pytest.mark.parametrize("name", ["verify_store", "collect"])
+    def test_calls_of_the_operator(self, twins: Twins, name: str) -> None:
+        store = opened(twins.shared)
+        with unchanged(twins.shared), pytest.raises(ScopeDenied):
+            CALLS[name](store, "other")
+        store.close()
+
+    @pytest.mark.parametrize("name", ["purge", "create_scope", "change_setting"])
+    def test_methods_of_the_operator(self, twins: Twins, name: str) -> None:
+        store = opened(twins.shared)
+        with unchanged(twins.shared), pytest.raises(ScopeDenied):
+            METHODS[name](store, "other")
+        store.close()
+
+    def test_who_was_granted_nothing_has_the_default_scope_alone(self, twins: Twins) -> None:
+        store = Store.open(twins.shared, clock=clock)
+        assert store.granted.seen == ("default",)
+        assert list(store.digests()) == []
+        store.close()
+
+
+def _without_folder(told: Any) -> str:
+    return repr(told).replace("/shared/", "/X/").replace("/alone/", "/X/")
