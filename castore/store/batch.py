@@ -10,8 +10,9 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -155,7 +156,7 @@ class Batch:
             first = self._staged.setdefault(staged.digest.hex, staged)
         if first is not staged:
             self._parts.source.drop([staged.frames])
-        elif not self._granted.is_operator and self._queries.sees(staged.digest):
+        elif not self._granted.is_operator and self._sees(staged.digest):
             self._parts.database.looked_for(staged)
         return first
 
@@ -166,6 +167,11 @@ class Batch:
             identity = root_id(draft, scope)
             if draft.name is not None and taken.setdefault((scope, draft.name), identity) != identity:
                 raise NameTaken(draft.name, scope)
+
+    @cached_property
+    def _sees(self) -> Callable[[Digest], bool]:
+        """Whether to look for what is staged; the root's own transaction does not rely on it."""
+        return self._queries.sees_many()
 
     def _planned(
         self, connection: Connection, draft: RootDraft, scope: str, move: NameMove | None, now: float

@@ -112,6 +112,26 @@ class Queries:
                 return False
             return self._is_shown(self._in_memory(only_readable=True), digest, seen)
 
+    def sees_many(self) -> Callable[[Digest], bool]:
+        """`sees`, for many objects: the folders are looked at once, so what comes later may be left out."""
+        seen = self.seen
+        with self._parts.one_thread:
+            is_current = self._parts.reading() is not None
+        if seen is None or not is_current:
+            return self.sees
+
+        def sees(digest: Digest) -> bool:
+            from castore.index.connection import IndexUnreadable
+
+            with self._parts.one_thread:
+                connection = self._parts.index_as_it_is()
+                try:
+                    return connection is not None and self._is_shown(connection, digest, seen)
+                except IndexUnreadable:
+                    return False
+
+        return sees
+
     def digests(self, prefix: str) -> list[Digest]:
         """The objects that the caller sees and that are there, sorted."""
         seen = self.seen

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from castore import api
@@ -64,6 +64,8 @@ class TestGlobs:
         found = Granted((glob,), "default")
         assert [each for each in (*covered, *not_covered) if found.covers(each)] == covered
 
+    @example("a", ["**"])
+    @example("a", ["b", "**"])
     @given(SCOPES, st.lists(GLOBS, min_size=1, max_size=3))
     def test_mean_the_same_in_python_and_in_the_index(self, scope: str, globs: list[str]) -> None:
         try:
