@@ -6,6 +6,7 @@ objects/ab/<hex>   objects: read-only, private (0400 in 0700; shared: 0440 in 27
 roots/ab/<id>.json roots
 index.sqlite       derived from the two above
 tombstones/<hex>.json  what purge removed, when and why
+scopes             is there once a root was in another scope than the default one
 reads              when objects were last read: notes, best effort
 tmp/               staged files, swept after a day
 damaged/           what repair moved away
@@ -48,6 +49,7 @@ class Layout:
         "objects",
         "reads",
         "roots",
+        "scopes",
         "tmp",
         "tombstones",
     )
@@ -62,6 +64,7 @@ class Layout:
         self.roots = folder + "/roots"
         self.index = folder + "/index.sqlite"
         self.reads = folder + "/reads"
+        self.scopes = folder + "/scopes"
         self.tmp = folder + "/tmp"
         self.tombstones = folder + "/tombstones"
         self.damaged = folder + "/damaged"

@@ -98,6 +98,9 @@ def _sweep(store: Store, *, forgotten_now: bool) -> GcReport:
         with parts.writing() as connection:
             _, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
             report = _sweep_group(store, connection, SHARDS[start : start + _GROUP_SHARDS], later, report)
+    with parts.writing() as connection:
+        # After the objects: what another scope's last root named must not be seen by who was kept from it.
+        parts.remove_mark(connection)
     return _with_staged(report, _remove_stale(store, now))
 
 

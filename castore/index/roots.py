@@ -21,7 +21,6 @@ __all__ = [
     "by_name",
     "count",
     "expiring",
-    "ids",
     "naming",
     "naming_count",
     "newest",
@@ -164,12 +163,6 @@ def numbers(connection: sqlite3.Connection, root_ids: Iterable[str]) -> list[int
         connection.execute("SELECT number FROM roots WHERE id=?", (each,)).fetchone() for each in root_ids
     )
     return [row[0] for row in found if row is not None]
-
-
-def ids(connection: sqlite3.Connection) -> set[str]:
-    """The ids of all roots, and the shards that they lie in."""
-    found = {row[0] for row in connection.execute("SELECT id FROM roots")}
-    return found | {each[:2] for each in found}
 
 
 def count(connection: sqlite3.Connection, seen: Seen = None) -> int:

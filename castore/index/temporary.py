@@ -13,18 +13,14 @@ from castore.index.schema import SCHEMA
 from castore.layout import SHARDS
 from castore.roots.files import RootFiles
 
-__all__ = ["roots_in_memory", "unread"]
+__all__ = ["roots_in_memory"]
 
 
 def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3.Connection:
-    """Rows for every root file, and none about objects. Raises RootDamaged, unless `only_readable`.
-
-    Then `unread` tells which were left out.
-    """
+    """Rows for every root file, and none about objects. Raises RootDamaged, unless `only_readable`."""
     connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     for statement in SCHEMA:
         connection.execute(statement)
-    connection.execute("CREATE TABLE unread(id TEXT)")
     connection.execute("BEGIN")
     for shard in SHARDS:
         try:
@@ -32,7 +28,6 @@ def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3
         except RootDamaged:
             if not only_readable:
                 raise
-            connection.execute("INSERT INTO unread VALUES (?)", (shard,))
             continue
         for root_id in root_ids:
             try:
@@ -42,11 +37,5 @@ def roots_in_memory(files: RootFiles, *, only_readable: bool = False) -> sqlite3
             except RootDamaged:
                 if not only_readable:
                     raise
-                connection.execute("INSERT INTO unread VALUES (?)", (root_id,))
     connection.execute("COMMIT")
     return connection
-
-
-def unread(connection: sqlite3.Connection) -> list[str]:
-    """The ids of the root files that could not be read, and the shards that could not be listed."""
-    return [row[0] for row in connection.execute("SELECT id FROM unread")]

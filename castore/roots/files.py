@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -34,8 +33,6 @@ from castore.roots.model import Content, Root, RootKind
 __all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-
-_TAIL_BYTES = 64 << 10
 
 
 class RootStamp(NamedTuple):
@@ -117,26 +114,6 @@ class RootFiles:
         if root.id != root_id:
             raise RootDamaged(path, f"it holds the root '{root.id}'")
         return root
-
-    def may_be_of_another(self, found: str, scope: str) -> bool:
-        """Whether what can't be read, a root file or a shard, may keep something in another scope than this.
-
-        Not a damaged file that still says the scope, near its end; nor what is no file (or folder) at all:
-        a hand that put it there took the roots away. Never raises.
-        """
-        is_shard = len(found) == 2
-        path = self._layout.root_folder(found) if is_shard else self._layout.root_file(found)
-        try:
-            mode = os.lstat(path).st_mode
-            if is_shard or not stat.S_ISREG(mode):
-                return is_shard and stat.S_ISDIR(mode)
-            with open(os.open(path, _READ), "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-                return f'"scope":"{scope}"'.encode() not in file.read(_TAIL_BYTES)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        except OSError:
-            return True
 
     def _new_path(self) -> str:
         return self._layout.staged_file(f"root-{os.getpid()}-{os.urandom(6).hex()}")

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from castore.config import NAME_PATTERN, OPERATOR
+from castore.config import NAME_PATTERN
 from castore.digest import Digest
 from castore.errors import NotFound, ObjectMissing, RootDamaged
 from castore.roots.model import Root
@@ -172,40 +172,24 @@ class Queries:
     # --- Scopes ---
 
     def has_other_scope(self, default: str) -> bool:
-        """Whether a root is in another scope than this one.
+        """Whether a root is in another scope than this one, or the store is marked as having had one.
 
-        A root file that can't be read is, unless its bytes, or rows from when it could be, say this scope:
-        who was granted nothing must not become the operator by damage to what kept them from it.
+        The mark is there so that damage to the roots and the index does not make the operator of a caller
+        who was granted nothing; and so those need not be whole for the owner of a store of one scope (L9).
         """
-        from castore.index import roots
         from castore.index import seen as rows
         from castore.index.connection import IndexUnreadable
-        from castore.index.temporary import unread
 
+        if self._parts.has_mark:
+            return True
         with self._parts.one_thread:
-            known: set[str] = set()
-            current = self._parts.reading()
-            connection = current or self._parts.index_as_it_is()
+            connection = self._parts.reading()
             if connection is not None:
                 try:
-                    if rows.has_other_scope(connection, default):
-                        return True
-                    if current is not None:
-                        return False
-                    known = roots.ids(connection)
+                    return rows.has_other_scope(connection, default)
                 except IndexUnreadable:
                     pass  # Then the files are asked, as if there were none.
-            memory = self._in_memory(only_readable=True)
-            if rows.has_other_scope(memory, default):
-                return True
-            files = self._parts.root_files
-            lost = any(files.may_be_of_another(each, default) for each in unread(memory) if each not in known)
-        if lost:
-            self._parts.note(
-                "a root file can't be read: what it may keep is seen by the operator alone, "
-                f"CTX_SCOPE='{OPERATOR}'"
-            )
-        return lost
+            return rows.has_other_scope(self._in_memory(only_readable=True), default)
 
     def scope_names(self) -> list[str]:
         """The scopes that the caller sees and that have a root, sorted."""

@@ -19,7 +19,8 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from castore import durable
-from castore.errors import NameTaken, RootDamaged
+from castore.config import OPERATOR
+from castore.errors import InvalidConfig, NameTaken, RootDamaged
 from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from castore.index.connection import IndexFile
 
 __all__ = ["Clock", "Transactions"]
+
+_MARK = b"Roots of this store are, or were, in other scopes than the default one.\n"
 
 Clock = Callable[[], float]
 
@@ -116,12 +119,30 @@ class Transactions:
                     rebuild.rebuild(connection, self.database, self.root_files)
                     if not self.is_made_here:
                         durable.sync_everything(self.layout.folder)
+                    self._mark_scopes(connection)
                     continue
                 follow = rebuild.reconcile_all if every_file else rebuild.reconcile
                 if follow(connection, self.database, self.root_files):
                     durable.sync_everything(self.layout.folder)
+                    self._mark_scopes(connection)
                 yield connection
                 return
+
+    @property
+    def has_mark(self) -> bool:
+        """A root was in another scope than the default one, since gc last found that none is.
+
+        It is said beside the roots, so that damage to what keeps a reader out does not let it in.
+        """
+        return os.path.lexists(self.layout.scopes)
+
+    def remove_mark(self, connection: Connection) -> None:
+        """The mark of other scopes is gone, on the disk, if no root is in one. For gc."""
+        from castore.index import seen
+
+        if self.has_mark and not seen.has_other_scope(connection, self._default_scope()):
+            durable.remove(self.layout.scopes)
+            durable.sync_folders([self.layout.folder], self.layout.folder)
 
     def reading(self) -> Connection | None:
         """The index, if it says what the root files say; None: read those."""
@@ -144,6 +165,8 @@ class Transactions:
         """The root's file, on the disk, and its rows, in this transaction, say `root`."""
         from castore.index import roots
 
+        if root.scope not in (OPERATOR, self._default_scope()):
+            self._publish_mark()
         stamp = self.root_files.publish(root)
         roots.put(connection, root, stamp)
         roots.used_sequence(connection, root.sequence)
@@ -195,6 +218,24 @@ class Transactions:
             if next(self.source.digests(), None) is not None:
                 raise RootDamaged(layout.roots, "the folder is gone, and objects are there")
             durable.make_folder(layout.roots, mode)
+
+    def _mark_scopes(self, connection: Connection) -> None:
+        """Roots that came by other hands are marked as ours are."""
+        from castore.index import seen
+
+        if not self.has_mark and seen.has_other_scope(connection, self._default_scope()):
+            self._publish_mark()
+
+    def _publish_mark(self) -> None:
+        if not self.has_mark:
+            staged = self.layout.staged_file(f"scopes-{os.getpid()}-{os.urandom(6).hex()}")
+            durable.publish(self.layout.scopes, _MARK, staged=staged, mode=self.modes.file)
+
+    def _default_scope(self) -> str:
+        try:
+            return self.config.scope
+        except InvalidConfig:
+            return Config().scope
 
     def _note_shards(self, connection: Connection, shards: set[str]) -> None:
         """The changes to these shards of roots/ are ours: the next write need not look at them."""
