@@ -5,8 +5,6 @@ A new command is one line in a list here: the proofs of order, kills and failing
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from castore import api
@@ -17,15 +15,14 @@ from tests.durability.shell import Shell, document
 
 __all__ = ["MORE", "READING", "SCENARIOS", "Scenario"]
 
-_MOVE_NAME = Path(__file__).with_name("move_name.py")
 _UNNAMED = b"an object that a crash left without root and row " * 30
 
 
 class Scenario:
     """A command line, what must be in the store before it, and what it reads.
 
-    In the arguments, DOCUMENT stands for a file that holds the folded document `kept`, OBJECT for the
-    digest of an object of it.
+    In the arguments, DOCUMENT stands for a file that holds the folded document `kept`, KEPT for its digest,
+    OBJECT for the digest of an object of it.
     """
 
     def __init__(self, name: str, *arguments: str, values: int = 0, **options: Any) -> None:
@@ -40,7 +37,6 @@ class Scenario:
         self.has_store = bool(options.get("has_store", True))
         self.has_index = bool(options.get("has_index", True))
         self.has_unnamed = bool(options.get("has_unnamed", False))
-        self.moves_name = bool(options.get("moves_name", False))
         self.kept: dict[bytes, bytes] = {}
         """By the folded document: the source of what is there before it, and must stay."""
 
@@ -57,8 +53,6 @@ class Scenario:
 
     def command(self, shell: Shell) -> list[str]:
         """What runs, in the folder that was prepared."""
-        if self.moves_name:
-            return [sys.executable, str(_MOVE_NAME), str(shell.store), *self._arguments()]
         return shell.command(*self._arguments())
 
     def unsynced(self, shell: Shell, which: str) -> list[str]:
@@ -126,7 +120,7 @@ SCENARIOS = [
 ]
 
 MORE = [
-    Scenario("tag that moves a name", "doomed", "KEPT", moves_name=True),
+    Scenario("tag that moves a name", "tag", "doomed", "KEPT", "--move"),
     Scenario("fold with the index gone", "fold", values=2, has_index=False),
     Scenario("gc with the index gone", "gc", "--now", has_index=False),
     Scenario("gc of an unnamed object", "gc", "--now", has_unnamed=True),

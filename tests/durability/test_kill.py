@@ -21,7 +21,7 @@ from tests.durability.trace import Event, needs_strace, traced
 
 pytestmark = needs_strace
 
-_SHORT = ("fold into a new store", "fold", "gc")
+_SHORT = ("fold into a new store", "fold", "gc of an unnamed object", "tag that moves a name")
 """Of these, the short version takes one call of each name."""
 
 _LARGE = ("large fold", "put of many files")
@@ -105,7 +105,9 @@ def check(scenario: Scenario, shell: Shell) -> Store | None:
 
 
 class TestKilled:
-    @pytest.mark.parametrize("scenario", [each for each in SCENARIOS if each.name in _SHORT], ids=repr)
+    @pytest.mark.parametrize(
+        "scenario", [each for each in (*SCENARIOS, *MORE) if each.name in _SHORT], ids=repr
+    )
     def test_at_some_calls(self, ctx: Shell, scenario: Scenario) -> None:
         self.kill_at_each(ctx, scenario, 1)
 

@@ -32,7 +32,7 @@ def broken(scenario: Scenario, shell: Shell, done: Traced) -> list[str]:
     return violations(done.events, str(shell.store), out=scenario.out_of(shell))
 
 
-KILLED_SHORT = ("fold into a new store", "fold", "gc")
+KILLED_SHORT = ("fold", "gc")
 REPEATED = [
     pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])
     for each in SCENARIOS

@@ -78,9 +78,14 @@ class Session:
     def do_put(self, data: bytes) -> None:
         self.put[self.run("put", "-", stdin=data).decode().strip()] = data
 
-    def do_tag(self, name: str, digest: str) -> None:
-        self.run("tag", name, digest)
+    def do_tag(self, name: str, digest: str, *options: str) -> None:
+        self.run("tag", name, digest, *options)
         self.tags[name] = digest
+
+    def do_lose_index(self) -> None:
+        """By hand: the next write makes it anew."""
+        for path in self.shell.store.glob("index.sqlite*"):
+            path.unlink()
 
     def do_forget_and_collect(self, folded: bytes) -> None:
         digest = str(api.Digest.of(folded))
@@ -147,6 +152,12 @@ class TestPowerLoss:
                 lambda: session.do_forget_and_collect(session.do_fold("doomed")),
             ],
             [lambda: session.do_fold("large", 90), lambda: session.do_fold_to_file("again", "out.json")],
+            [
+                lambda: session.do_put(b"another log " * 200),
+                lambda: session.do_tag("kept", list(session.put)[-1], "--move"),
+            ],
+            [session.do_lose_index, lambda: session.do_fold("after the index was lost")],
+            [session.do_lose_index, lambda: session.run("gc"), lambda: session.do_put(b"the last " * 200)],
         ]
         for step in steps:
             for act in step:
@@ -176,11 +187,15 @@ class TestPowerLoss:
     def test_at_random_moments_of_two_writers_and_a_sweep(
         self, disk: Disk, shell: Shell, tmp_path: Path, cuts: int
     ) -> None:
+        """They fold, put, move names and forget; before every third round the index is gone."""
         crew = Crew(shell, tmp_path, ("one", "two", "gc"))
         chance = random.Random(cuts)
         Store.init(shell.store)
-        for _ in range(cuts):
+        for number in range(cuts):
             done = crew.claims.done
+            if number % 3 == 2:
+                for path in shell.store.glob("index.sqlite*"):
+                    path.unlink()
             crew.start()
             # On a busy machine the writers begin late; a cut before anything was done proves nothing.
             deadline = time.monotonic() + 60

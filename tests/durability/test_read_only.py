@@ -111,7 +111,7 @@ class TestReadOnly:
     def test_every_read_works(self, read_only: ReadOnly) -> None:
         shell = read_only.shell
         done = {name: read_only(*arguments) for name, arguments in READS.items()}
-        assert {name: each.code for name, each in done.items() if each.code} == {}, done
+        assert {name: each for name, each in done.items() if each.code} == {}
         assert done["unfold"].out == document("kept")
         assert done["cat"].out == _OBJECT
         assert {name: each.err for name, each in done.items() if each.err} == {}

@@ -1,4 +1,4 @@
-"""A process that folds, tags and forgets in a loop, and writes down what it was told is done.
+"""A process that folds, puts, moves names and forgets in a loop, and writes down what it was told is done.
 
 `python worker.py STORE LOG NAME FIRST`: runs until it is killed, or the store fails. The log is where no
 power cut reaches; a line in it is a claim that the store must keep, or says that one is given up *before*
@@ -27,6 +27,8 @@ _KEPT = 3
 
 _TAGS = 2
 
+_PUT_EVERY = 3
+
 _DEAD_DISK = "Input/output error"
 """What a worker reads on a disk whose power is cut says nothing of what is on it."""
 
@@ -38,11 +40,17 @@ def source_of(name: str, number: int) -> bytes:
     return json.dumps({"by": name, "number": number, "values": values}).encode()
 
 
+def put_of(name: str, number: int) -> bytes:
+    """What a worker puts beside its `number`-th document, if it puts something then."""
+    return f"what {name} put as {number}, ".encode() * 60
+
+
 class Claims:
     """What the logs of all workers say that the store must hold."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.documents: dict[tuple[str, int], bytes] = {}
+        self.puts: set[tuple[str, int]] = set()
         self.tags: dict[str, set[tuple[str, int]]] = {}
         """What a tag means, or meant last and was being moved to."""
         self.tagged: set[str] = set()
@@ -59,6 +67,11 @@ class Claims:
                 self.read += 1
             elif record["act"] == "forgetting":
                 self.documents.pop(key, None)
+            elif record["act"] == "put":
+                self.puts.add(key)
+                self.done += 1
+            elif record["act"] == "forgetting put":
+                self.puts.discard(key)
             elif record["act"] == "tagging":
                 self.tags.setdefault(record["tag"], set()).add(key)
             elif record["act"] == "tagged":
@@ -75,6 +88,8 @@ class Claims:
         found = list(self.lost)
         for (name, number), folded in self.documents.items():
             found += _unless_unfolds(api, store, folded, name, number)
+        for name, number in self.puts:
+            found += _unless_reads(api, store, name, number)
         for tag, keys in self.tags.items():
             documents = {root.document.digest for root in store.named_roots(tag) if root.document}
             meant = [
@@ -99,6 +114,18 @@ def _unless_unfolds(api: Any, store: Any, folded: bytes, name: str, number: int)
         return [f"{name} {number}: {error}"]
 
 
+def _unless_reads(api: Any, store: Any, name: str, number: int) -> list[str]:
+    from castore.errors import CastoreError
+
+    data = put_of(name, number)
+    try:
+        if api.get(store, api.Digest.of(data)) == data:
+            return []
+        return [f"what {name} put as {number} reads as other bytes"]
+    except CastoreError as error:
+        return [f"what {name} put as {number}: {error}"]
+
+
 class _Worker:
     def __init__(self, folder: str, log: str, name: str) -> None:
         from castore import api
@@ -108,6 +135,7 @@ class _Worker:
         self.name = name
         self.log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.kept: list[tuple[int, bytes]] = []
+        self.put: list[int] = []
 
     def say(self, act: str, number: int, **facts: object) -> None:
         """One line; of a document that another made, `name` says whose it is."""
@@ -126,6 +154,8 @@ class _Worker:
             self.say("tagging", number, tag=tag)
             self.store.tag(tag, str(self.api.Digest.of(folded)), move=True)
             self.say("tagged", number, tag=tag)
+        if number % _PUT_EVERY == 0:
+            self.step_of_put(number)
         if len(self.kept) > _KEPT:
             oldest, document = self.kept.pop(0)
             self.say("forgetting", oldest)
@@ -134,6 +164,18 @@ class _Worker:
         for kept, document in self.kept:
             for error in _unless_unfolds(self.api, self.store, document, self.name, kept):
                 self.say("lost", kept, error=error)
+
+    def step_of_put(self, number: int) -> None:
+        from castore.store.keeping import RootChoice
+
+        self.api.put(self.store, put_of(self.name, number))
+        self.say("put", number)
+        self.put.append(number)
+        if len(self.put) > _KEPT:
+            oldest = self.put.pop(0)
+            self.say("forgetting put", oldest)
+            digest = self.api.Digest.of(put_of(self.name, oldest))
+            self.store.forget(RootChoice(references=(str(digest),)), at_once=True)
 
 
 class _Heard:

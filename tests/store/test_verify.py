@@ -120,7 +120,7 @@ class TestItWritesNothing:
         if damage is not None:
             DAMAGES[damage](store)
         store.close()
-        findings = set(verify(Store.open(tmp_path / "s", clock=clock)))
+        findings = set(verify(Store.open(tmp_path / "s", clock=clock, access=Access(("*",)))))
         for ending in ("-wal", "-shm"):
             Path(f"{store.parts.layout.index}{ending}").unlink(missing_ok=True)
         for path in (tmp_path / "s").rglob("*"):
@@ -128,7 +128,7 @@ class TestItWritesNothing:
                 path.chmod(path.stat().st_mode & ~0o222)
         monkeypatch.setattr("castore.index.connection.os.access", lambda *_: False)
         before = self.everything(tmp_path / "s")
-        assert set(verify(Store.open(tmp_path / "s", clock=clock))) == findings
+        assert set(verify(Store.open(tmp_path / "s", clock=clock, access=Access(("*",))))) == findings
         assert self.everything(tmp_path / "s") == before
 
     def everything(self, folder: Path) -> dict[str, object]:
