@@ -70,18 +70,23 @@ class Scenario:
         doomed = api.fold_bytes(store, document("doomed"), name="doomed")
         if self.arguments[0] == "gc":
             store.forget(RootChoice(references=("doomed",)))
-            if self.has_unnamed:
-                _leave_unnamed(shell)
-        else:
+        elif self.arguments[0] != "purge":
             self.kept[doomed] = document("doomed")
         store.close()
+        if self.has_unnamed:
+            _leave_unnamed(shell)
         if not self.has_index:
             shell.store.joinpath("index.sqlite").unlink()
 
     def _arguments(self) -> list[str]:
         document_digest = str(api.Digest.of(next(iter(self.kept)))) if self.kept else ""
         value = document("kept", 1)
-        meant = {"DOCUMENT": "kept.json", "KEPT": document_digest, "OBJECT": _object_of(value)}
+        meant = {
+            "DOCUMENT": "kept.json",
+            "KEPT": document_digest,
+            "OBJECT": _object_of(value),
+            "DOOMED": _object_of(document("doomed", 1)),
+        }
         return [meant.get(each, each) for each in self.arguments]
 
     def _names(self) -> list[str]:
@@ -124,6 +129,9 @@ MORE = [
     Scenario("fold with the index gone", "fold", values=2, has_index=False),
     Scenario("gc with the index gone", "gc", "--now", has_index=False),
     Scenario("gc of an unnamed object", "gc", "--now", has_unnamed=True),
+    Scenario("repair", "repair", has_unnamed=True),
+    Scenario("repair with the index gone", "repair", has_unnamed=True, has_index=False),
+    Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
 ]
 """Of these not every sync is needed for a promise: some only make sure of what may be on the disk already."""
 
