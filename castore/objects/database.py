@@ -158,7 +158,17 @@ class ObjectDatabase:
         check_size: of an object of several frames, is given the size that its file declares before any of
         them is decoded, so that a size that is not expected costs nothing.
         """
-        found = self._found(digest)
+        while True:
+            found = self._found(digest)
+            try:
+                return self._read(digest, found, check_size)
+            except ObjectDamaged:
+                # A put may have replaced the file between two pieces of it: then it is read again.
+                now = self.source.stat(digest)
+                if now is None or now.stamp == found.stamp:
+                    raise
+
+    def _read(self, digest: Digest, found: SourceStat, check_size: CheckSize | None) -> bytes:
         if found.stored_bytes <= codec.SINGLE_STORED_MAX:
             file = self.source.get(digest)
             if codec.declared_size(digest, file) < FRAME_BYTES:

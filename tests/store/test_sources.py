@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from castore.api import put
 from castore.digest import Digest
 from castore.errors import ObjectMissing
 from castore.layout import Layout
+from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource, Modes
 from castore.objects.memory import MemorySource
 from castore.objects.source import ObjectSource
+from castore.store import Store
 
 A, B, C = (Digest.of(data) for data in (b"a", b"b", b"c"))
 
@@ -124,3 +128,26 @@ class TestModes:
         path = Path(layout.object_file(A.hex))
         assert path.stat().st_mode & 0o7777 == file
         assert path.parent.stat().st_mode & 0o7777 == folder
+
+
+class TestReplacedMeanwhile:
+    """A put replaces a file while it is read, encoded in another way: it is read again."""
+
+    def test_a_file_of_other_frames(self, tmp_path: Path) -> None:
+        data = os.urandom(1 << 20) + b"line\n" * 500_000
+        store = Store.init(tmp_path / "s")
+        digest = put(store, data)
+        source, honest = store.parts.source, store.parts.source.get
+        calls = 0
+
+        def get(wanted: Digest, start: int = 0, length: int | None = None) -> bytes:
+            nonlocal calls
+            calls += 1
+            if calls == 4:
+                other = ObjectDatabase(source, level=lambda: 19)
+                source.publish([(wanted, other.stage_chunks([data], look=lambda _: False).frames)])
+            return honest(wanted, start, length)
+
+        source.get = get  # type: ignore[method-assign]
+        assert store.read(digest) == data
+        assert calls > 4
