@@ -195,6 +195,8 @@ class ObjectDamaged(Damaged):
 
 
 class RootDamaged(Damaged):
+    default_hint = "'ctx verify' lists all damage; 'ctx repair' puts right what can be, and deletes nothing"
+
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"root file '{file}' is damaged: {reason}", file=file, reason=reason)
 
