@@ -98,7 +98,9 @@ def check(scenario: Scenario, shell: Shell) -> Store | None:
         assert not scenario.has_store
         return None
     store = Store.open(shell.store)
-    assert serious(findings(store)) == []
+    # A purge that was killed is told as such; the next one ends it, and then nothing may be left.
+    told = ("purged ",) if scenario.arguments[0] == "purge" else ()
+    assert [each for each in serious(findings(store)) if not each.startswith(told)] == []
     for folded, source in scenario.kept.items():
         assert api.unfold_bytes(store, folded) == source
     return store
