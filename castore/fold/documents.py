@@ -141,7 +141,8 @@ def plan_documents(store: Store, paths: Iterable[Path]) -> DocumentsPlan:
     A file whose objects are all named by one live root needs none, whatever scope that is in. A new root
     is in the scope of the document's latest root if it had one, else in the one that the caller writes in.
     What was purged is left out, as it is from the roots. Raises what `draft_of_file` raises, but for files
-    without references: those need no root, and the ones without a `$ctx` are not even parsed.
+    without references among others: those need no root, and the ones without a `$ctx` are not even parsed.
+    If none has any, and no root remembers one as its document, the paths are wrong: DocumentInvalid.
     """
     writing_scope = store.granted.writing_scope()
     drafts: list[RootDraft] = []
@@ -166,7 +167,13 @@ def plan_documents(store: Store, paths: Iterable[Path]) -> DocumentsPlan:
         if digests and not _is_kept(store, known, digests):
             draft = _draft(path, content, digests, known)
             drafts.append(replace(draft, scope=scope, details={**draft.details, BY: GC}))
-    return DocumentsPlan(tuple(drafts), tuple(_older(store, current)))
+    older = tuple(_older(store, current))
+    if current and not any(current.values()) and not _were_documents(store, current):
+        raise DocumentInvalid(
+            f"none of the {len(current):,} documents names an object",
+            hint="name what fold wrote, not what was folded; nothing was removed",
+        )
+    return DocumentsPlan(tuple(drafts), older)
 
 
 def keep_documents(store: Store, paths: Iterable[Path]) -> tuple[list[Root], list[Root]]:
@@ -272,6 +279,10 @@ def _is_kept(store: Store, known: Sequence[Root], digests: Sequence[Digest]) -> 
     now = store.parts.clock()
     needed = set(digests)
     return any(root.is_live(now) and needed.issubset(root.objects) for root in known)
+
+
+def _were_documents(store: Store, current: dict[str, Digest | None]) -> bool:
+    return any(root.details.get(FILE) in current for root in store.roots())
 
 
 def _older(store: Store, current: dict[str, Digest | None]) -> Iterator[Root]:

@@ -8,6 +8,7 @@ Memory: some 36 bytes for each name of an object in a root, and the rows and fil
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -19,6 +20,7 @@ from castore.errors import CastoreError, RootDamaged
 from castore.gc.names import Names
 from castore.layout import OBJECT_NAME, ROOT_NAME, SHARD_NAME, SHARDS, TOMBSTONE_NAME, Layout
 from castore.roots.model import Root
+from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class RootLook:
     behind: list[str] = field(default_factory=list)
     is_current: bool = False
     sequence: int = 0
+    half_purged: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By the hex of an object: the path of a root that names it, though it was purged from its scope; why."""
 
     @property
     def is_whole(self) -> bool:
@@ -102,6 +106,7 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
     if is_refused:
         look.denied = parts.layout.roots
     newest: dict[tuple[str, str], int] = {}
+    purged = _purged(parts)
     gone: list[str] = []
     look.is_current = connection is not None and _is_current(connection, parts)
     for shard in SHARDS:
@@ -120,6 +125,9 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
                 continue
             look.sequence = max(look.sequence, root.sequence)
             look.names.add(path, root.objects)
+            for name in purged.keys() & {digest.hex for digest in root.objects} if purged else ():
+                if root.scope in purged[name].scopes:
+                    look.half_purged[name] = path, purged[name].reason
             if root.name is not None and root.is_live(now):
                 key = (root.scope, root.name)
                 newest[key] = max(newest.get(key, -1), root.sequence)
@@ -138,6 +146,17 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
         if lost.name is None or newest.get((lost.scope, lost.name), -1) <= lost.sequence:
             look.lost.append(lost)
     return look
+
+
+def _purged(parts: Transactions) -> dict[str, Tombstone]:
+    """The tombstones that can be read, by the hex of their objects."""
+    found = {}
+    for digest in parts.tombstones.digests():
+        with contextlib.suppress(RootDamaged):
+            tombstone = parts.tombstones.get(digest)
+            if tombstone is not None:
+                found[digest.hex] = tombstone
+    return found
 
 
 def look_at_shard(parts: Transactions, connection: Connection | None, shard: str) -> ShardLook:

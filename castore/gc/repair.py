@@ -157,10 +157,12 @@ class _Repair:
         self.sequence = 0
 
     def plan(self, connection: Connection | None, suspects: list[str]) -> RepairReport:
-        facts, _ = survey(self.parts, connection, suspects, is_rebuilt=connection is None, asked=self.asked)
+        facts, look = survey(
+            self.parts, connection, suspects, is_rebuilt=connection is None, asked=self.asked
+        )
         self._search(facts, is_staged=False)
         plan = decide(facts, self.found)
-        return self._report(plan.acts(), plan, facts)
+        return self._report(plan.acts(), plan, facts, [Digest(name) for name in sorted(look.half_purged)])
 
     def run(self, connection: Connection, suspects: list[str]) -> RepairReport:
         from castore.index import rebuild, roots
@@ -175,13 +177,19 @@ class _Repair:
             acts = plan.acts()
             if acts:
                 acts = self._execute(connection, facts, plan)
+            ended = self.parts.end_purges(connection)
         finally:
             self.parts.source.drop(staged.frames for staged in self.staged.values())
-        return self._report(acts, plan, facts)
+        return self._report(acts, plan, facts, ended)
 
-    def _report(self, acts: list[Act], plan: Mending, facts: Facts) -> RepairReport:
+    def _report(self, acts: list[Act], plan: Mending, facts: Facts, ended: list[Digest]) -> RepairReport:
+        """ended: purges that were half done, of objects that are missing on purpose."""
+        acts = _in_order([*acts, *(Act(ActKind.REMOVED, digest) for digest in ended)])
         remaining = []
+        on_purpose = {digest.hex for digest in ended}
         for name, place in sorted(plan.remaining.items()):
+            if name in on_purpose:
+                continue
             finding = FindingName.PURGED if name in facts.purged else FindingName.MISSING
             remaining.append(Finding(finding, Digest(name), place, "is named by this"))
         return RepairReport(tuple(acts), tuple(remaining), tuple(self.notes))

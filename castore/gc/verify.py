@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from castore.config import STAGED_AGE_SECONDS_MAX
 from castore.digest import Digest
-from castore.errors import NotFound, ObjectDamaged, RootDamaged
+from castore.errors import NotFound, ObjectDamaged
 from castore.gc import workers
 from castore.gc.look import (
     RootLook,
@@ -160,8 +160,13 @@ def _object_disagreements(parts: Transactions, roots: RootLook, look: ShardLook)
     """Objects of which not all of file, row and name is there."""
     findings = []
     named = roots.names.shard(look.shard)
-    for name in sorted(named.keys() - look.sizes.keys()):
-        findings.append(_missing(parts, Digest(name), named[name]))
+    half_purged = sorted(name for name in roots.half_purged if name.startswith(look.shard))
+    for name in half_purged:
+        place, reason = roots.half_purged[name]
+        words = f"was purged ({reason}), and this root still names it: the next write ends the purge"
+        findings.append(Finding(FindingName.PURGED, Digest(name), place, words))
+    for name in sorted(named.keys() - look.sizes.keys() - roots.half_purged.keys()):
+        findings.append(Finding(FindingName.MISSING, Digest(name), named[name], "is named by this root"))
     rows = look.rows
     if rows is not None and roots.is_current:
         for name in sorted(look.sizes.keys() & named.keys() - rows.keys()):
@@ -175,16 +180,6 @@ def _object_disagreements(parts: Transactions, roots: RootLook, look: ShardLook)
                 Finding(FindingName.UNNAMED, Digest(name), None, "has a row in the index, and no file")
             )
     return findings
-
-
-def _missing(parts: Transactions, digest: Digest, place: str) -> Finding:
-    try:
-        tombstone = parts.tombstones.get(digest)
-    except RootDamaged:
-        tombstone = None  # The tombstone is told by itself.
-    if tombstone is None:
-        return Finding(FindingName.MISSING, digest, place, "is named by this root")
-    return Finding(FindingName.PURGED, digest, place, f"is named by this root: {tombstone.reason}")
 
 
 def _root_disagreements(parts: Transactions, roots: RootLook, now: float) -> list[Finding]:

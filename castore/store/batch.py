@@ -21,7 +21,7 @@ from castore.config import parse_name
 from castore.digest import Bytes, Digest
 from castore.errors import NameMoved, NameTaken
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id, without
+from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id
 from castore.store import quota
 from castore.store.access import Granted
 from castore.store.queries import Queries
@@ -138,10 +138,10 @@ class Batch:
             # What a writer that did not end has left is written again before a root relies on it.
             unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
             rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))
-            self._end_purges(connection, drafts)
-            done = [self._put_root(connection, plan, now) for plan in plans]
             if allow_purged:
+                # Before the roots: one that names what its scope was purged of is a purge that was killed.
                 self._lift_tombstones(drafts, scopes)
+            done = [self._put_root(connection, plan, now) for plan in plans]
         self._note_scopes(scopes)
         return done
 
@@ -229,17 +229,6 @@ class Batch:
                 tombstone = self._parts.tombstones.get(digest)
                 if tombstone is not None and scope in tombstone.scopes:
                     raise tombstone.error()
-
-    def _end_purges(self, connection: Connection, drafts: Sequence[RootDraft]) -> None:
-        """A purge that was killed left roots that name what it took: they must not see what comes now."""
-        from castore.index import roots
-
-        purged = set(self._parts.tombstones.digests())
-        for digest in sorted(purged.intersection(each for draft in drafts for each in draft.objects)):
-            tombstone = self._parts.tombstones.get(digest)
-            for root in roots.naming(connection, digest) if tombstone is not None else ():
-                if tombstone is not None and root.scope in tombstone.scopes:
-                    self._parts.put_root(connection, without(root, digest))
 
     def _lift_tombstones(self, drafts: Sequence[RootDraft], scopes: Sequence[str]) -> None:
         """The scopes that have the bytes again are told nothing any more."""

@@ -4,7 +4,8 @@ Laws:
 - After it the object's bytes are in no file of objects/; the tombstone says when and why, and tells those
   who could see it; the roots that named it say so, and keep the rest of what they name.
 - The tombstone is on the disk first, then the file goes, then the roots are changed: a crash in between
-  leaves roots that name what was purged, which `verify` reports; purging again ends it.
+  leaves roots that name what was purged, which `verify` reports. Whoever writes next ends it (Transactions).
+- Purging what is purged already changes nothing, and tells the first reason.
 - For scopes that could not see it nothing has changed: they may put the same bytes, as new.
 
 Copies that others hold (a larger object, damaged/, a backup, a folded document's preview) are not found
@@ -48,6 +49,9 @@ def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
         earlier = parts.tombstones.get(digest)
         if found is None and not naming and earlier is None:
             raise ObjectMissing(str(digest))
+        if found is None and not naming and earlier is not None:
+            # It is done already, for the reason that was given then.
+            return Purged(earlier, (), 0)
         scopes = {root.scope for root in naming if not root.is_expired(now)}
         if earlier is not None:
             scopes.update(earlier.scopes)

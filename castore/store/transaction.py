@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from castore import durable
 from castore.config import OPERATOR
+from castore.digest import Digest
 from castore.errors import InvalidConfig, NameTaken, RootDamaged
 from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
 from castore.roots.files import RootFiles
-from castore.roots.model import Root
+from castore.roots.model import Root, without
 from castore.settings import Config
 from castore.store.folder import read_config, shared_modes
 from castore.store.tombstones import Tombstones
@@ -125,6 +126,7 @@ class Transactions:
                 if follow(connection, self.database, self.root_files):
                     durable.sync_everything(self.layout.folder)
                     self._mark_scopes(connection)
+                self.end_purges(connection)
                 yield connection
                 return
 
@@ -195,6 +197,35 @@ class Transactions:
             for other in roots.by_name(connection, name)
             if other.scope == scope and other.id != root_id and other.is_live(now)
         ]
+
+    def end_purges(self, connection: Connection) -> list[Digest]:
+        """No purge is half done: no root names an object that was purged from its scope.
+
+        A purge that was killed left its tombstone, and perhaps the file and roots that name it. Whoever
+        writes next ends it; the file stays if a root of another scope names the object. Returns whose purge
+        was ended.
+        """
+        from castore.index import objects, roots
+
+        ended = []
+        for digest in self.tombstones.digests():
+            try:
+                tombstone = self.tombstones.get(digest)
+            except RootDamaged:
+                continue  # Verify tells it. Whom it names is not known.
+            naming = [] if tombstone is None else roots.naming(connection, digest)
+            if tombstone is None or not any(root.scope in tombstone.scopes for root in naming):
+                continue
+            now = self.clock()
+            if all(root.scope in tombstone.scopes or root.is_expired(now) for root in naming):
+                self.source.delete(digest)
+                self.source.settle([digest])
+                objects.remove(connection, [digest.raw])
+            # What they name is read before their rows change.
+            changed = [without(root, digest) for root in naming if root.scope in tombstone.scopes]
+            self.put_roots(connection, changed)
+            ended.append(digest)
+        return ended
 
     def remove_roots(self, connection: Connection, root_ids: list[str]) -> None:
         """None of these roots has a file, on the disk, or rows, in this transaction."""

@@ -391,7 +391,17 @@ class TestCollectingBesideDocuments:
             (b"", b"\xff\x00 no JSON", b'{"a": [1', b'{"$$ctx": 1}', b'["$ctx"]')
         ):
             (setting.folder / f"{number}.txt").write_bytes(content)
-        assert setting.collect(*setting.folder.glob("*.txt")).kept == ()
+        folded = setting.folded("a.json", 1)
+        assert setting.collect(folded, *setting.folder.glob("*.txt")).kept == ()
+
+    def test_only_other_files_are_a_mistake_and_nothing_is_removed(self, setting: Setting) -> None:
+        setting.folded("a.json", 1)
+        setting.forget_all()
+        setting.clock.now += setting.store.config.grace_seconds
+        (setting.folder / "in.json").write_bytes(source(1))
+        with pytest.raises(DocumentInvalid, match="none of the 1 documents names an object"):
+            setting.collect(setting.folder / "in.json")
+        assert len(list(setting.store.digests())) == 3
 
     @pytest.mark.parametrize("is_put_again", [False, True])
     def test_what_was_purged_is_left_out_and_the_rest_kept(

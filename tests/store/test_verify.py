@@ -230,11 +230,11 @@ class TestEverythingElse:
     def test_a_purged_object_that_a_root_names(self, store: Store, clock: Clock) -> None:
         (digest,) = put(store, b"x").objects
         store.parts.tombstones.publish(Tombstone(digest, clock.now, "a secret", ("default",)))
-        assert names(store) == []
-        file_of(store, digest).unlink()
-        (finding,) = verify(store)
-        assert (finding.name, finding.digest) == (FindingName.PURGED, digest)
-        assert "a secret" in finding.words
+        for _ in range(2):  # A purge that was killed left its file, or not.
+            (finding,) = verify(store)
+            assert (finding.name, finding.digest) == (FindingName.PURGED, digest)
+            assert "a secret" in finding.words
+            file_of(store, digest).unlink(missing_ok=True)
 
     def test_a_damaged_tombstone(self, store: Store, clock: Clock) -> None:
         (digest,) = put(store, b"x").objects
