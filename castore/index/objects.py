@@ -18,6 +18,7 @@ __all__ = [
     "in_shard",
     "in_use",
     "named_in_shard",
+    "named_without_row",
     "one",
     "remove",
     "set_gone",
@@ -75,6 +76,15 @@ def sizes(connection: sqlite3.Connection, digests: Iterable[Digest]) -> dict[byt
 def without_row(connection: sqlite3.Connection, digests: Iterable[Digest]) -> list[Digest]:
     """Those of these objects that have no row."""
     return [each for each in digests if one(connection, each) is None]
+
+
+def named_without_row(connection: sqlite3.Connection) -> list[Digest]:
+    """The objects that a root names and that have no row, sorted."""
+    rows = connection.execute(
+        "SELECT DISTINCT digest FROM root_objects WHERE NOT EXISTS"
+        " (SELECT 1 FROM objects WHERE objects.digest=root_objects.digest) ORDER BY digest"
+    )
+    return [Digest.from_raw(row[0]) for row in rows]
 
 
 def in_shard(connection: sqlite3.Connection, shard: str) -> dict[bytes, ObjectRow]:

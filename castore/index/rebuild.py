@@ -74,12 +74,16 @@ def reconcile(connection: sqlite3.Connection, database: ObjectDatabase, files: R
 
 
 def reconcile_all(connection: sqlite3.Connection, database: ObjectDatabase, files: RootFiles) -> bool:
-    """As `reconcile`, but every root file is compared, by inode, size and mtime."""
+    """As `reconcile`, but every root file is compared, by inode, size and mtime.
+
+    Objects that a root names get their rows too, if they could not be read when the others got theirs.
+    """
     known = roots.shard_times(connection)
     times = files.shard_times()
     for shard in sorted(known.keys() | times.keys()):
         if _reconcile_shard(connection, database, files, shard):
             times[shard] = files.shard_time(shard)
+    adopt(connection, database, objects.named_without_row(connection))
     roots.set_shard_times(connection, times, [shard for shard in known if shard not in times])
     return known != times
 
