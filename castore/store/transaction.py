@@ -216,6 +216,8 @@ class Transactions:
             naming = [] if tombstone is None else roots.naming(connection, digest)
             if tombstone is None or not any(root.scope in tombstone.scopes for root in naming):
                 continue
+            # Written again: who was killed, or failed, may have failed to sync it.
+            self.tombstones.publish(tombstone)
             now = self.clock()
             if all(root.scope in tombstone.scopes or root.is_expired(now) for root in naming):
                 self.source.delete(digest)
