@@ -6,7 +6,7 @@ they have expired; a forgotten root has an expiry, and with `forgotten_now` that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 __all__ = ["ExpiringRoot", "GcReport", "ShardPlan", "expired_roots", "plan_shard"]
@@ -24,20 +24,25 @@ class ExpiringRoot:
 
 @dataclass(frozen=True, slots=True)
 class ShardPlan:
-    """`removed`: digests, in hex, of objects that go now. `removed_later`: how many go at the last expiry."""
+    """`removed`: digests, in hex, of objects that go now.
+
+    removed_later: how many go once the last root that names them has expired; later_date: when the last of
+    these does.
+    """
 
     removed: tuple[str, ...]
     removed_bytes: int
     removed_later: int
     removed_later_bytes: int
+    later_date: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class GcReport:
     """What gc has done, or would do. Bytes are of files.
 
-    later_objects, later_bytes: what is freed besides, by `later_date`, when the last root that has an
-    expiry has expired. staged_files: what a crash left in tmp/, over a day old.
+    later_objects, later_bytes: what is freed besides, once every root that has an expiry has expired; the
+    last of it by `later_date`. staged_files: what a crash left in tmp/, over a day old.
     """
 
     roots: int = 0
@@ -56,6 +61,7 @@ class GcReport:
             stored_bytes=self.stored_bytes + shard.removed_bytes,
             later_objects=self.later_objects + shard.removed_later,
             later_bytes=self.later_bytes + shard.removed_later_bytes,
+            later_date=_later_of(self.later_date, shard.later_date),
         )
 
 
@@ -72,24 +78,28 @@ def expired_roots(
     return gone, later
 
 
-def plan_shard(
-    stored_bytes: Mapping[str, int], named: Collection[bytes], named_for_ever: Collection[bytes]
-) -> ShardPlan:
+def plan_shard(stored_bytes: Mapping[str, int], named: Mapping[bytes, float | None]) -> ShardPlan:
     """Which of the objects in a shard's folder go.
 
     stored_bytes: every object file there, by its digest in hex. named: digests that a root names which
-    has not expired; named_for_ever: that a root names which never does.
+    has not expired, and when the last of these roots does; None: one never does.
     """
-    removed, later = [], []
+    removed, later, dates = [], [], []
     for name in sorted(stored_bytes):
         digest = bytes.fromhex(name)
         if digest not in named:
             removed.append(name)
-        elif digest not in named_for_ever:
+        elif (expires := named[digest]) is not None:
             later.append(name)
+            dates.append(expires)
     return ShardPlan(
         tuple(removed),
         sum(stored_bytes[name] for name in removed),
         len(later),
         sum(stored_bytes[name] for name in later),
+        max(dates, default=None),
     )
+
+
+def _later_of(one: float | None, other: float | None) -> float | None:
+    return max((each for each in (one, other) if each is not None), default=None)

@@ -62,7 +62,7 @@ def plan(store: Store, *, forgotten_now: bool = False, changed: Sequence[Root] =
     for root in changed:
         roots.put(connection, root, RootStamp(0, 0, 0))
     gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
-    report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+    report = GcReport(roots=len(gone))
     for shard in SHARDS:
         report = report.with_shard(_plan_shard(store, connection, shard, gone, later))
     return _with_staged(report, _stale(store, now))
@@ -93,7 +93,7 @@ def _sweep(store: Store, *, forgotten_now: bool) -> GcReport:
         gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
         if gone:
             parts.remove_roots(connection, [root.id for root in gone])
-    report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+    report = GcReport(roots=len(gone))
     for start in range(0, len(SHARDS), _GROUP_SHARDS):
         with parts.writing() as connection:
             _, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
@@ -120,7 +120,7 @@ def _sweep_without_index(store: Store, *, forgotten_now: bool) -> GcReport:
         gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
         parts.index.remove("the disk is full: the index was removed, and the next write builds it anew")
         parts.root_files.remove([root.id for root in gone])
-        report = GcReport(roots=len(gone), later_date=max((root.expires for root in later), default=None))
+        report = GcReport(roots=len(gone))
         for shard in SHARDS:
             found = _plan_shard(store, connection, shard, gone, later)
             report = report.with_shard(found)
@@ -172,14 +172,12 @@ def _plan_shard(
 
     sizes = store.parts.source.sizes(shard)
     if not sizes:
-        return plan_shard({}, (), ())
-    named = objects.named_in_shard(connection, shard, without=[root.number for root in gone])
-    for_ever = named
+        return plan_shard({}, {})
+    without = [root.number for root in gone]
     if later:
-        for_ever = objects.named_in_shard(
-            connection, shard, without=[root.number for root in (*gone, *later)]
-        )
-    return plan_shard(sizes, named, for_ever)
+        return plan_shard(sizes, objects.expiries_in_shard(connection, shard, without))
+    # The roots need not be asked then.
+    return plan_shard(sizes, dict.fromkeys(objects.named_in_shard(connection, shard, without)))
 
 
 def _expiring(connection: Connection) -> list[ExpiringRoot]:

@@ -19,7 +19,7 @@ __all__ = [
     "document_reads",
     "documents",
     "expiring_bytes",
-    "last_expiry",
+    "last_freed",
     "lives",
     "set_objects",
     "set_reads",
@@ -98,11 +98,19 @@ def expiring_bytes(connection: sqlite3.Connection, seen: Seen, *, until: float |
     return named_only_by(connection, numbers, seen)
 
 
-def last_expiry(connection: sqlite3.Connection, seen: Seen) -> float | None:
-    """When the last of the roots that have an expiry has expired."""
+def last_freed(connection: sqlite3.Connection, seen: Seen, now: float) -> float | None:
+    """When the last of the objects goes that no root keeps once those with an expiry are gone; None: none.
+
+    Roots that free nothing, because others keep what they name, do not count.
+    """
     clause, scopes = seen_clause(seen)
-    query = f"SELECT MAX(expires) FROM roots WHERE expires IS NOT NULL AND {clause}"
-    row = connection.execute(query, scopes).fetchone()
+    row = connection.execute(
+        f"SELECT MAX(expires) FROM root_objects JOIN roots ON number=root WHERE expires>? AND {clause}"
+        " AND EXISTS (SELECT 1 FROM objects WHERE objects.digest=root_objects.digest)"
+        " AND NOT EXISTS (SELECT 1 FROM root_objects AS kept JOIN roots ON number=root"
+        f" WHERE kept.digest=root_objects.digest AND expires IS NULL AND {clause})",
+        (now, *scopes, *scopes),
+    ).fetchone()
     return None if row[0] is None else float(row[0])
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "biggest",
     "count",
     "everything",
+    "expiries_in_shard",
     "in_shard",
     "in_use",
     "named_in_shard",
@@ -108,6 +109,19 @@ def named_in_shard(connection: sqlite3.Connection, shard: str, without: Iterable
         _bounds(shard),
     )
     return {row[0] for row in rows}
+
+
+def expiries_in_shard(
+    connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()
+) -> dict[bytes, float | None]:
+    """As `named_in_shard`, each with when the last root that names it has expired; None: one never does."""
+    set_gone(connection, without)
+    rows = connection.execute(
+        "SELECT digest, MAX(expires), SUM(expires IS NULL) FROM root_objects JOIN roots ON number=root"
+        " WHERE digest>=? AND digest<=? AND root NOT IN (SELECT root FROM temp.gone) GROUP BY digest",
+        _bounds(shard),
+    )
+    return {row[0]: None if row[2] else row[1] for row in rows}
 
 
 def unnamed_in_shard(connection: sqlite3.Connection, shard: str) -> list[bytes]:

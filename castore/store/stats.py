@@ -62,8 +62,9 @@ class DocumentUse:
 class StoreStats:
     """`bytes`: of all objects; `stored_bytes`: of their files; `biggest`: by their files, biggest first.
 
-    free_now: what gc would free now; free_later: besides, by `free_later_date` (unix seconds), when every
-    root that has an expiry has expired. Both as far as the caller's roots go: what others name stays.
+    free_now: what gc would free now; free_later: besides, once every root that has an expiry has expired,
+    the last of it by `free_later_date` (unix seconds). Both as far as the caller's roots go: what others
+    name stays.
     documents: distinct ones that a live root keeps; documents_gone: those of them whose file is recorded,
     and no such file is there. read_bytes: of all reads noted. biggest_documents: by saved_bytes.
     """
@@ -117,7 +118,6 @@ class _Figures:
             biggest = seen.biggest(connection, _BIGGEST_COUNT, scopes, now)
         freed = lives.expiring_bytes(connection, scopes, until=now)
         ever = lives.expiring_bytes(connection, scopes, until=None)
-        last = lives.last_expiry(connection, scopes)
         count, gone, shown = self._documents()
         return StoreStats(
             objects=total.objects,
@@ -129,7 +129,7 @@ class _Figures:
             ),
             free_now=Freeable(freed.objects, freed.stored_bytes),
             free_later=Freeable(ever.objects - freed.objects, ever.stored_bytes - freed.stored_bytes),
-            free_later_date=last if last is not None and last > now else None,
+            free_later_date=lives.last_freed(connection, scopes, now),
             documents=count,
             documents_gone=gone,
             read_bytes=sum(read.bytes for read in self.reads.values()),

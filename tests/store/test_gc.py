@@ -43,6 +43,22 @@ class TestSweep:
         assert len(store.roots()) == 1
         assert list(verify(store)) == []
 
+    def test_the_date_is_that_of_what_is_freed(self, store: Store, clock: Clock) -> None:
+        """Roots that expire later and free nothing, because others keep what they name, do not count."""
+        put(store, b"for ever")
+        put(store, b"for ever", keep_seconds=900)
+        put(store, b"twice", keep_seconds=100)
+        put(store, b"twice", b"for ever", keep_seconds=300)
+        put(store, b"once", keep_seconds=200)
+        for told in (plan(store), sweep(store), plan(store, forgotten_now=True)):
+            assert (told.later_objects, told.later_date) == (2, clock.now + 300)
+        held = store.stats()
+        assert (held.free_later.objects, held.free_later_date) == (2, clock.now + 300)
+        clock.now += 300
+        assert sweep(store).objects == 2
+        assert (plan(store).later_objects, plan(store).later_date) == (0, None)
+        assert store.stats().free_later_date is None
+
     def test_a_forgotten_root_goes_after_the_grace_or_at_once(self, store: Store, clock: Clock) -> None:
         (digest,) = put(store, b"x" * 500).objects
         store.forget(RootChoice(references=(digest.hex,)))

@@ -191,6 +191,7 @@ class TestWhatGcFrees:
         held = ask("default").stats()
         # That another scope keeps `later 1` is not for this one to know.
         assert (held.free_now.objects, held.free_later.objects) == (3, 2)
+        assert held.free_later_date == NOW + 500
         other = ask("b").stats()
         assert (other.free_now.objects, other.free_later.objects, other.free_later_date) == (0, 0, None)
 
