@@ -15,11 +15,13 @@ __all__ = [
     "COUNT_MAX",
     "DEPTH_MAX",
     "DURATION_SECONDS_MAX",
+    "FIELD_CHARACTERS_MAX",
     "FRAME_BYTES",
     "GRANTS_MAX",
     "HELD_BYTES_MAX",
     "HELD_OBJECT_BYTES_MAX",
     "LOCK_TIMEOUT_SECONDS",
+    "MESSAGE_CHARACTERS_MAX",
     "NAME_PATTERN",
     "OBJECT_BYTES_MAX",
     "OPERATOR",
@@ -37,6 +39,7 @@ __all__ = [
     "STAGING_PROCESSES_MAX",
     "SYNC_FILES_MAX",
     "TIME_MAX",
+    "WORD_CHARACTERS_MAX",
     "duration_text",
     "parse_duration",
     "parse_grants",
@@ -130,6 +133,17 @@ GRANTS_MAX = 100
 
 REASON_CHARACTERS_MAX = 1000
 """Longest reason that a purge records."""
+
+# --- What is told ----------------------------------------------------------------------------------
+
+WORD_CHARACTERS_MAX = 400
+"""Longest word or quoted name in an error or a note that is told whole; of a longer one head and tail are."""
+
+MESSAGE_CHARACTERS_MAX = 2000
+"""Longest message, place, cause or hint that is told whole."""
+
+FIELD_CHARACTERS_MAX = 4096
+"""Longest text in a field of an error that programs get whole: any path that a system takes."""
 
 _GRANT = re.compile(r"[a-z0-9*][a-z0-9._*-]{0,63}(?:/[a-z0-9._*-]{1,64}){0,7}\Z")
 _SIZE = re.compile(r"([0-9]{1,15})(?: ?([kKMGT]?)(i?)B)?\Z")

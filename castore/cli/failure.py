@@ -1,6 +1,7 @@
 """What an exception says to a person and to a program: exit code, message, place, causes, hint.
 
-Law: every exception has exactly one description, and only what is no input's fault has a traceback.
+Laws: every exception has exactly one description, and only what is no input's fault has a traceback.
+However long a word is that somebody gave, what is said of it is short (castore.config: WORD_CHARACTERS_MAX).
 `app.main` reports what ended the command; a command reports an input of many that it had to leave out.
 """
 
@@ -9,11 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import typer
 
 from castore.cli import output
+from castore.cli.output import brief, clipped
+from castore.config import FIELD_CHARACTERS_MAX
 from castore.errors import CastoreError, InvalidOption
 
 __all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of", "report"]
@@ -50,6 +53,18 @@ class Failure:
 
 def describe(error: BaseException, command: str | None = None) -> Failure:
     """The one description of `error`, which ended `command`."""
+    failure = _describe(error, command)
+    return replace(
+        failure,
+        message=brief(failure.message),
+        place=None if failure.place is None else brief(failure.place),
+        causes=tuple(map(brief, failure.causes)),
+        hint=None if failure.hint is None else brief(failure.hint),
+        fields={key: _short(value) for key, value in failure.fields.items()},
+    )
+
+
+def _describe(error: BaseException, command: str | None) -> Failure:
     name = type(error).__name__
     if isinstance(error, CastoreError):
         return Failure(
@@ -152,6 +167,12 @@ def _os_failure(error: OSError, name: str) -> Failure:
 
 def _os_hint(number: object) -> str | None:
     return _OS_HINTS.get(number) if isinstance(number, int) else None
+
+
+def _short(value: object) -> object:
+    if isinstance(value, list):
+        return [_short(each) for each in value]
+    return clipped(value, FIELD_CHARACTERS_MAX) if isinstance(value, str) else value
 
 
 def _usage_hint(error: CastoreError, command: str | None) -> str | None:

@@ -3,7 +3,8 @@
 Laws: stdout carries data only; notes, summaries, progress and errors go to stderr. A record is written once
 and rendered three ways: `Size`, `Count`, `Moment` and `Digest` say what a value means, so a person reads
 `1.8 MB` and `3 minutes ago` where a program reads an exact integer and an ISO 8601 time. Any text prints,
-also file names that are not UTF-8, and control characters in it are shown, not obeyed.
+also file names that are not UTF-8, and characters in it that would steer a terminal, or that nobody sees, are
+shown, not obeyed. Of a word that is too long to read, notes and errors have its head and its tail.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
+from castore.config import MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
 from castore.digest import Digest
 from castore.errors import CastoreError
 
@@ -28,6 +30,8 @@ __all__ = [
     "at_end",
     "binary_stdout",
     "block",
+    "brief",
+    "clipped",
     "count_text",
     "date_text",
     "event",
@@ -129,12 +133,57 @@ def red(text: str) -> str:
 
 # --- Writing ---------------------------------------------------------------------------------------
 
-_CONTROL = re.compile("[\x00-\x1f\x7f\x80-\x9f]")
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+"""Categories of Unicode: controls, formats (which turn the direction of what follows), halves of characters,
+private ones, and separators of lines and paragraphs."""
+
+_SEARCHED_CHARACTERS_MAX = 64 << 10
+_LONG_WORD = re.compile(
+    rf"(?<![^\s(\[:,])'[^']{{{WORD_CHARACTERS_MAX + 1},}}'|\S{{{WORD_CHARACTERS_MAX + 1},}}"
+)
 
 
 def printable(text: str) -> str:
-    """`text` on one line, its control characters as `\\x1b`."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    """`text` on one line; of what would steer a terminal or not be seen, the code: `\\x1b`, `\\u202e`.
+
+    A byte of a file name that is no text is shown as `\\xe9`.
+    """
+    if text.isascii():
+        return _CONTROL.sub(lambda match: _code(match[0]), text)
+    from unicodedata import category
+
+    return "".join(_code(each) if category(each) in _HIDDEN else each for each in text)
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    if 0xDC80 <= number <= 0xDCFF:
+        number -= 0xDC00  # So Python spells a byte that is not UTF-8.
+    return (
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
+    )
+
+
+def brief(words: str) -> str:
+    """`words` with the head and the tail of each long word, and of the whole if it is still too long."""
+    if len(words) <= WORD_CHARACTERS_MAX:
+        return words
+    words = clipped(words, _SEARCHED_CHARACTERS_MAX)
+    words = _LONG_WORD.sub(lambda match: clipped(match[0], WORD_CHARACTERS_MAX), words)
+    return clipped(words, MESSAGE_CHARACTERS_MAX)
+
+
+def clipped(text: str, characters_max: int) -> str:
+    """`text`, or this many of its characters, half of them from its end, and how many are left out."""
+    if len(text) <= characters_max:
+        return text
+    half = characters_max // 2
+    return f"{text[:half]}…({len(text) - 2 * half:,} more)…{text[-half:]}"
 
 
 def line(text: str, stream: TextIO | None = None) -> None:
@@ -192,6 +241,7 @@ def settle_stdout() -> None:
 
 def note(words: str) -> None:
     """Something a person should know that is no error; under `--json` a line at the end, or in the error."""
+    words = brief(words)
     if _mode["json"]:
         _notes.append(words)
     elif sys.stderr is not None:

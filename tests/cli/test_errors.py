@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from castore.cli.failure import describe
+from castore.config import FIELD_CHARACTERS_MAX, MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
 from castore.errors import CastoreError, ObjectDamaged
 from tests.cli.conftest import Shell
 
@@ -207,6 +208,57 @@ class TestObjects:
 
 def roots_id(ctx: Shell) -> str:
     return str(ctx("log", "--json").rows[0]["id"])[:16]
+
+
+LONG = "x" * 10_000
+LONG_WORDS = [
+    ["cat", LONG],
+    ["cat", LONG, "--scope", "a"],
+    ["fold", LONG],
+    ["unfold", LONG],
+    ["put", LONG],
+    ["show", LONG],
+    ["tag", LONG, "abcdef"],
+    ["tag", "name", LONG],
+    ["keep", LONG],
+    ["fold", "in.json", "-o", LONG],
+    ["fold", "in.json", "--fold", LONG],
+    ["fold", "in.json", "--name", LONG],
+    ["gc", "--documents", LONG],
+    ["repair", "--from", LONG],
+    ["ls", "--scope", LONG],
+    ["ls", "--store", LONG],
+    ["config", LONG],
+    ["config", "store.grace", LONG],
+    ["scope", "create", LONG],
+    ["--" + LONG],
+    [LONG],
+]
+
+
+class TestLongWords:
+    """Of a word of 10 kB the head and the tail are told, to people and to programs."""
+
+    @pytest.mark.parametrize("arguments", LONG_WORDS, ids=lambda words: " ".join(words).replace(LONG, "LONG"))
+    def test_are_clipped(self, ctx: Shell, arguments: list[str]) -> None:
+        done = ctx(*arguments)
+        assert done.code in (1, 2, 3, 10, 12, 14)
+        assert max(map(len, done.err.splitlines())) <= MESSAGE_CHARACTERS_MAX + 30
+        assert "x" * (WORD_CHARACTERS_MAX + 1) not in done.err
+        as_json = ctx(*arguments, "--json")
+        assert "x" * (FIELD_CHARACTERS_MAX + 1) not in as_json.err
+        for each in map(json.loads, as_json.err.splitlines()):
+            assert "x" * (WORD_CHARACTERS_MAX + 1) not in str(each.get("message"))
+
+    def test_a_path_that_a_system_takes_is_whole_in_its_field(self, ctx: Shell) -> None:
+        path = "/".join(["y" * 250] * 12)
+        error = ctx("cat", "--json", "--store", path, "abcdef").error
+        assert error["fields"]["folder"].endswith(path)
+        assert path not in error["message"]
+
+    def test_directions_are_shown_in_errors_and_notes(self, ctx: Shell) -> None:
+        for arguments in (["fold", "a\u202eb"], ["cat", "a\u202eb"], ["scope", "create", "a\u202eb"]):
+            assert "a\\u202eb" in ctx(*arguments).err
 
 
 class TestDescription:

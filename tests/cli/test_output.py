@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from unicodedata import category
 
 import pytest
 
-from castore.cli.output import Count, Moment, Size, age_text, human, plain, printable, size_text
+from castore.cli.output import Count, Moment, Size, age_text, brief, human, plain, printable, size_text
+from castore.config import MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
 from castore.digest import Digest
 
 DIGEST = Digest.of(b"")
@@ -68,8 +70,45 @@ def test_times_outside_the_calendar_print() -> None:
     assert plain(Moment(1e20)) == "1" + "0" * 20
 
 
-def test_control_characters_are_shown() -> None:
-    assert printable("a\n\x1b[31mb\x7f\x9b") == "a\\x0a\\x1b[31mb\\x7f\\x9b"
+class TestPrintable:
+    def test_control_characters_are_shown(self) -> None:
+        assert printable("a\n\x1b[31mb\x7f\x9b") == "a\\x0a\\x1b[31mb\\x7f\\x9b"
+
+    def test_nothing_that_steers_a_terminal_or_hides_is_left(self) -> None:
+        """Of all of Unicode; and what is left is what was there."""
+        hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+        everything = [chr(number) for number in range(sys.maxunicode + 1)]
+        for each in everything:
+            shown = printable(each)
+            assert (shown == each) == (category(each) not in hidden), hex(ord(each))
+            assert hidden.isdisjoint(map(category, shown))
+
+    def test_directions_halves_and_bytes(self) -> None:
+        assert printable("gnp\u202efdp.é 日本") == "gnp\\u202efdp.é 日本"
+        assert printable("a\u2028\ufeff\U000e0001\ud800\udce9") == "a\\u2028\\ufeff\\U000e0001\\ud800\\xe9"
+
+    def test_plain_text_loads_no_tables(self) -> None:
+        program = "import sys; from castore.cli import output; output.printable('a\\x1b')"
+        program += "; sys.exit('unicodedata' in sys.modules)"
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+class TestBrief:
+    def test_what_is_short_stays(self) -> None:
+        words = f"can't read '{'x' * 300}': no such file; {'some words ' * 100}"
+        assert brief(words) == words
+
+    def test_head_and_tail_of_a_long_word_stay(self) -> None:
+        for long in ("'begin" + " x" * 5000 + "end'", "--begin" + "y" * 10_000 + "end"):
+            shown = brief(f"can't read {long}: it isn't there")
+            assert shown.startswith(f"can't read {long[:150]}")
+            assert shown.endswith("end': it isn't there" if long[0] == "'" else "end: it isn't there")
+            assert " more)…" in shown
+            assert len(shown) < WORD_CHARACTERS_MAX + 60
+
+    def test_the_whole_has_a_limit_too(self) -> None:
+        for words in ("many words " * 10_000, "it's " * 100_000, ("y" * 399 + " ") * 5000):
+            assert len(brief(words)) < MESSAGE_CHARACTERS_MAX + 30
 
 
 def test_names_that_are_not_text_come_out_as_they_were() -> None:
