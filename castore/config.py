@@ -34,6 +34,7 @@ __all__ = [
     "ROOT_BYTES_MAX",
     "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
+    "SESSION_RECORD_BYTES_MAX",
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
@@ -59,6 +60,9 @@ PREVIEW_BYTES_MAX = 160
 
 REFERENCE_BYTES_MAX = 4096
 """Longest reference that unfold reads; one that fold writes is under 600 bytes."""
+
+SESSION_RECORD_BYTES_MAX = 64 << 20
+"""Longest record (a line, or a whole API body) of a session; the longest seen in real ones is 1.5 MB."""
 
 # --- Objects ---------------------------------------------------------------------------------------
 

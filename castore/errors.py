@@ -23,6 +23,7 @@
     │   └── NameMoved                      the name does not mean any more what the caller expects
     ├── LimitExceeded                 17   a named limit (castore.config) or a quota
     └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
+        ├── SessionInvalid                 no session of a known format, or one that contradicts itself
         ├── UnfoldMismatch                 a reference does not fit the object it names, or the whole
         │                                  is not what was folded
         └── ValueNotFoldable               a Python value that has no exact JSON form
@@ -56,6 +57,7 @@ __all__ = [
     "ObjectPurged",
     "RootDamaged",
     "ScopeDenied",
+    "SessionInvalid",
     "StoreExists",
     "StoreLocked",
     "StoreMissing",
@@ -78,6 +80,8 @@ class CastoreError(Exception):
 
     exit_code: ClassVar[int] = 1
     default_hint: ClassVar[str | None] = None
+    others_hint: ClassVar[str | None] = None
+    """For a caller that is not the operator, where the default hint names what is refused to it."""
 
     def __init__(self, message: str, *, hint: str | None = None, **fields: FieldValue) -> None:
         super().__init__(message)
@@ -85,6 +89,11 @@ class CastoreError(Exception):
         self.hint = hint if hint is not None else self.default_hint
         self.fields: dict[str, FieldValue] = dict(fields)
         self.place: str | None = None
+
+    def address_others(self) -> None:
+        """The hint is one that helps a caller who is not the store's operator."""
+        if self.hint == self.default_hint and self.others_hint is not None:
+            self.hint = self.others_hint
 
     def at(self, place: str) -> CastoreError:
         """Say where it happened (`folded.json: $.rows (byte 47)`), keeping an earlier, closer place."""
@@ -134,7 +143,11 @@ class ObjectMissing(NotFound):
     digest: whole, or as many of its digits as were given.
     """
 
-    default_hint = "'ctx verify' lists all damage; --store or CTX_STORE names another store"
+    default_hint = (
+        "'ctx repair --from FILE' heals it if FILE has the bytes; 'ctx verify' lists all damage; "
+        "--store or CTX_STORE names another store"
+    )
+    others_hint = "ask the store's operator to run 'ctx verify'; --store or CTX_STORE names another store"
 
     def __init__(self, digest: str, *, hint: str | None = None) -> None:
         message = f"object '{digest[:_SHOWN]}' is missing"
@@ -147,7 +160,8 @@ class ObjectMissing(NotFound):
 class ObjectPurged(NotFound):
     """The object was removed on purpose. Told to those who could see it; to others it is missing.
 
-    purged: when, unix seconds. reason: as it was given.
+    purged: when, unix seconds. reason: as it was given. refused: where bytes of several are refused at once,
+    all their digests.
     """
 
     default_hint = "putting its bytes again takes --allow-purged"
@@ -159,13 +173,14 @@ class ObjectPurged(NotFound):
             purged=purged,
             reason=reason,
         )
+        self.refused: tuple[str, ...] = (digest,)
 
 
 class NameMissing(NotFound):
     default_hint = "'ctx log' lists the names in use"
 
-    def __init__(self, name: str, *, hint: str | None = None) -> None:
-        super().__init__(f"no object or name '{name}'", hint=hint, subject=name)
+    def __init__(self, name: str, *, what: str = "object or name", hint: str | None = None) -> None:
+        super().__init__(f"no {what} '{name}'", hint=hint, subject=name)
 
 
 class DigestAmbiguous(NotFound):
@@ -181,12 +196,14 @@ class DigestAmbiguous(NotFound):
 class Damaged(CastoreError):
     exit_code = 13
     default_hint = "'ctx verify' lists all damage"
+    others_hint = "ask the store's operator to run 'ctx verify'"
 
 
 class ObjectDamaged(Damaged):
     """The file is there but does not give the object's bytes; `reason` says in what way."""
 
     default_hint = "'ctx repair --from FILE' heals it if FILE has the bytes; 'ctx verify' lists all damage"
+    others_hint = "put its bytes again, or ask the store's operator to run 'ctx repair --from FILE'"
 
     def __init__(self, digest: str, reason: str, *, hint: str | None = None) -> None:
         super().__init__(
@@ -196,6 +213,7 @@ class ObjectDamaged(Damaged):
 
 class RootDamaged(Damaged):
     default_hint = "'ctx verify' lists all damage; 'ctx repair' puts right what can be, and deletes nothing"
+    others_hint = "ask the store's operator to run 'ctx repair'"
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"root file '{file}' is damaged: {reason}", file=file, reason=reason)
@@ -203,6 +221,7 @@ class RootDamaged(Damaged):
 
 class IndexDamaged(Damaged):
     default_hint = "the index is derived: run this again, and it is built anew"
+    others_hint = default_hint
 
 
 class ScopeDenied(CastoreError):
@@ -219,8 +238,8 @@ class Conflict(CastoreError):
 class NameTaken(Conflict):
     default_hint = "choose another name, or see what has it with 'ctx log'"
 
-    def __init__(self, name: str, scope: str) -> None:
-        super().__init__(f"name '{name}' is taken", subject=name, scope=scope)
+    def __init__(self, name: str, scope: str, *, hint: str | None = None) -> None:
+        super().__init__(f"name '{name}' is taken", hint=hint, subject=name, scope=scope)
 
 
 class NameMoved(Conflict):
@@ -269,6 +288,12 @@ class DocumentInvalid(CastoreError):
 
 class UnfoldMismatch(DocumentInvalid):
     default_hint = "undo the edit of the reference, or fold the source again"
+
+
+class SessionInvalid(DocumentInvalid):
+    """Not a session that can be read: of no known format, or its records contradict each other."""
+
+    default_hint = "'ctx fold' takes any JSON; docs/formats.md says which sessions can be viewed"
 
 
 class ValueNotFoldable(DocumentInvalid):

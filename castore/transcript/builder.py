@@ -1,0 +1,301 @@
+"""Builder: how a format says what it found, so that turns, pairs and the open loop are counted once.
+
+Law: `build` gives a transcript that keeps the laws of castore.transcript.model, whatever order the format
+found things in; two parts that overlap are a bug of the format and raise AssertionError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from castore.transcript.model import (
+    Api,
+    FileWrite,
+    Form,
+    Leave,
+    Message,
+    Oddity,
+    Part,
+    PartKind,
+    Reason,
+    Role,
+    TextBlock,
+    Transcript,
+)
+from castore.transcript.records import Record, Records
+from castore.transcript.values import Value
+
+__all__ = ["Builder"]
+
+Span = Value | tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A message while its parts are being told."""
+
+    role: Role
+    position: int
+    id: str | None
+    is_prompt: bool
+    parts: list[Part]
+    calls: list[str]
+    answers: list[str]
+
+
+class Builder:
+    """Tell messages in the order in which the model gets them; parts belong to the latest one told."""
+
+    def __init__(
+        self, format: str, api: Api, records: Records, *, text_block: TextBlock | None = None
+    ) -> None:
+        self.format = format
+        self.api = api
+        self.records = records
+        self.text_block = text_block or TextBlock()
+        self.session: str | None = None
+        self.leaf: str | None = None
+        self.is_final = True
+        """False if the last reply says of itself that more will follow it without a prompt."""
+        self._messages: list[_Open] = []
+        self._loose: list[Part] = []
+        self._leaves: list[Leave] = []
+        self._oddities: list[Oddity] = []
+        self._boundaries: list[int] = []
+        self._reads: dict[str, str] = {}
+        self._writes: list[FileWrite] = []
+
+    # --- What a format tells ---
+
+    def message(
+        self, role: Role, at: Value | Record, *, id: str | None = None, is_prompt: bool = False
+    ) -> None:
+        """A new message begins. A reply with the id of an earlier one goes on with that one."""
+        if role is Role.ASSISTANT and id is not None:
+            for index in range(len(self._messages) - 1, max(-1, len(self._messages) - 64), -1):
+                found = self._messages[index]
+                if found.role is role and found.id == id:
+                    self._messages.append(self._messages.pop(index))
+                    return
+        self._messages.append(_Open(role, at.start, id, is_prompt, [], [], []))
+
+    def prose(self, span: Span, *, form: Form = Form.TEXT, label: str | None = None) -> None:
+        """Text of the latest message. span: of the string literal."""
+        said = {Role.ASSISTANT: "assistant text", Role.SYSTEM: "system text", Role.SUMMARY: "summary"}
+        self._add(PartKind.PROSE, span, form, label or said.get(self._latest.role, "user text"))
+
+    def thinking(self, span: Span, *, form: Form, is_signed: bool = False) -> None:
+        self._add(PartKind.THINKING, span, form, "thinking", is_signed=is_signed)
+
+    def call(self, arguments: Span, *, id: str | None, tool: str | None, form: Form) -> None:
+        """A call in the latest message. arguments: the span of its arguments alone."""
+        if id is not None:
+            self._latest.calls.append(id)
+        self._add(PartKind.CALL, arguments, form, "arguments", call_id=id, tool=tool)
+
+    def answer(self, id: str | None) -> None:
+        """The latest message holds the result of this call (whatever parts it has)."""
+        if id is not None:
+            self._latest.answers.append(id)
+
+    def result(
+        self,
+        span: Span,
+        *,
+        id: str | None,
+        tool: str | None = None,
+        form: Form = Form.TEXT,
+        is_error: bool = False,
+        exit_code: int | None = None,
+    ) -> None:
+        """A piece of a call's result. Say `answer` too, once a result."""
+        self._add(
+            PartKind.RESULT,
+            span,
+            form,
+            "tool result",
+            call_id=id,
+            tool=tool,
+            is_error=is_error,
+            exit_code=exit_code,
+        )
+
+    def media(
+        self,
+        span: Span,
+        *,
+        payload: Value | None,
+        media_type: str | None,
+        form: Form = Form.BLOCK,
+        id: str | None = None,
+        is_error: bool = False,
+    ) -> None:
+        """An image or the like. payload: the string literal of its base64 or data URI, inside the span."""
+        inside = None if payload is None else (payload.start, payload.end)
+        self._add(
+            PartKind.MEDIA,
+            span,
+            form,
+            media_type or "media",
+            payload=inside,
+            call_id=id,
+            is_error=is_error,
+        )
+
+    def unknown(self, span: Span, *, form: Form, label: str = "unknown block") -> None:
+        self._add(PartKind.UNKNOWN, span, form, label)
+
+    def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:
+        """What never reaches the model: a value (EMPTY) or a whole record (NOTHING, with `leave_record`)."""
+        start, end = _span(span)
+        self._loose.append(self._part(PartKind.UI, start, end, form, label))
+
+    def ui_record(self, record: Record, label: str) -> None:
+        """A whole record that never reaches the model and that nothing points to."""
+        start, end = self.records.span_with_line_end(record)
+        self._loose.append(self._part(PartKind.UI, start, end, Form.NOTHING, label))
+
+    def unknown_record(self, record: Record, label: str = "unknown record") -> None:
+        start, end = self.records.span_with_line_end(record)
+        self._loose.append(self._part(PartKind.UNKNOWN, start, end, Form.NOTHING, label))
+
+    def leave(self, record: Record, reason: Reason) -> None:
+        """The record is no part of what is viewed."""
+        self._leaves.append(Leave(*self.records.span_with_line_end(record), reason))
+
+    def odd(self, line: int, code: str, words: str) -> None:
+        self._oddities.append(Oddity(line, code, words))
+
+    def boundary(self, at: Value | Record) -> None:
+        """A compaction or a rewind stands here: nothing after it is a repeat of anything before."""
+        self._boundaries.append(at.start)
+
+    def reads_file(self, call_id: str, path: str) -> None:
+        self._reads[call_id] = path
+
+    def writes_file(self, at: Value | Record, path: str) -> None:
+        self._writes.append(FileWrite(at.start, path))
+
+    # --- What comes of it ---
+
+    def build(self) -> Transcript:
+        for record in self.records.records:
+            if record.value is None:
+                self.leave(record, Reason.CUT)
+                self.odd(record.line, "not-json", f"a line that is not JSON: {record.why}")
+        self._oddities.sort(key=lambda odd: odd.line)
+        messages, turns = self._number()
+        parts = self._placed(messages, turns)
+        last = turns[-1] + 1 if turns else 0
+        return Transcript(
+            format=self.format,
+            api=self.api,
+            records=self.records,
+            messages=_with_parts(messages, turns, parts),
+            parts=parts,
+            turns=last,
+            open_turn=self._open_turn(messages, turns),
+            leaves=sorted(self._leaves, key=lambda leave: leave.start),
+            oddities=self._oddities,
+            text_block=self.text_block,
+            session=self.session,
+            leaf=self.leaf,
+            boundaries=sorted(self._boundaries),
+            reads=self._reads,
+            writes=sorted(self._writes, key=lambda write: write.position),
+        )
+
+    @property
+    def _latest(self) -> _Open:
+        return self._messages[-1]
+
+    def _add(self, kind: PartKind, span: Span, form: Form, label: str, **facts: object) -> None:
+        start, end = _span(span)
+        part = self._part(kind, start, end, form, label)
+        self._latest.parts.append(replace(part, role=self._latest.role, **facts))  # type: ignore[arg-type]
+
+    @staticmethod
+    def _part(kind: PartKind, start: int, end: int, form: Form, label: str) -> Part:
+        return Part(-1, kind, form, start, end, -1, -1, label)
+
+    def _number(self) -> tuple[list[_Open], list[int]]:
+        """The messages in order of the source, and the turn of each."""
+        messages = sorted(self._messages, key=lambda message: message.position)
+        turns: list[int] = []
+        turn = -1
+        has_reply = False
+        for message in messages:
+            if message.role is Role.ASSISTANT:
+                if has_reply or turn < 0:
+                    turn += 1
+                has_reply = True
+            elif message.role is not Role.RESULT and (has_reply or turn < 0):
+                turn += 1
+                has_reply = False
+            turns.append(max(turn, 0))
+            turn = max(turn, 0)
+        return messages, turns
+
+    def _placed(self, messages: list[_Open], turns: list[int]) -> list[Part]:
+        """All parts in order of the source, numbered; each has the turn of what stands before it."""
+        placed = [
+            replace(part, message=index, turn=turns[index])
+            for index, message in enumerate(messages)
+            for part in message.parts
+        ]
+        starts = [(message.position, turn) for message, turn in zip(messages, turns, strict=True)]
+        at, turn = 0, -1
+        for part in sorted(self._loose, key=lambda part: part.start):
+            while at < len(starts) and starts[at][0] <= part.start:
+                turn = starts[at][1]
+                at += 1
+            placed.append(replace(part, turn=turn))
+        placed.sort(key=lambda part: part.start)
+        # A reply that is told in pieces, with results between them, must not take its turn along with it.
+        high = -1
+        for index, part in enumerate(placed):
+            high = max(high, part.turn)
+            placed[index] = replace(part, index=index, turn=high)
+            assert index == 0 or placed[index - 1].end <= part.start, "parts of a transcript overlap"
+        return placed
+
+    def _open_turn(self, messages: list[_Open], turns: list[int]) -> int | None:
+        """Where the tool loop began that is still open: a result, or a call without one, stands last."""
+        if not messages:
+            return None
+        last = messages[-1]
+        answered = {id for message in messages for id in message.answers}
+        is_waiting = any(id not in answered for id in last.calls)
+        if last.role is not Role.RESULT and not is_waiting and self.is_final:
+            return None
+        if last.role is not Role.RESULT and last.role is not Role.ASSISTANT:
+            return None
+        for index in range(len(messages) - 1, -1, -1):
+            if messages[index].is_prompt:
+                return turns[index]
+        return 0
+
+
+def _span(span: Span) -> tuple[int, int]:
+    return span if isinstance(span, tuple) else (span.start, span.end)
+
+
+def _with_parts(messages: list[_Open], turns: list[int], parts: list[Part]) -> list[Message]:
+    own: list[list[int]] = [[] for _ in messages]
+    for part in parts:
+        if part.message >= 0:
+            own[part.message].append(part.index)
+    return [
+        Message(
+            index,
+            message.role,
+            turns[index],
+            message.position,
+            tuple(own[index]),
+            message.id,
+            message.is_prompt,
+            tuple(message.calls),
+            tuple(message.answers),
+        )
+        for index, message in enumerate(messages)
+    ]

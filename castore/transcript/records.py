@@ -1,0 +1,185 @@
+"""Records: the top-level values of a session, and the lines that are none.
+
+Law: records are disjoint, in order, and every byte between them is white space; each is one value by the
+grammar of docs/format.md or, in a file of one record a line, a line that is none (cut by a crash, say), of
+which nothing is read. Glued records, blank lines and a missing last newline are records like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from castore.config import SESSION_RECORD_BYTES_MAX
+from castore.document.grammar import SPACE, scan_strictly
+from castore.document.place import Origin
+from castore.document.scan import BOM
+from castore.errors import DocumentInvalid, LimitExceeded, SessionInvalid
+from castore.transcript.values import FLOOR_BYTES, Source, Value
+
+__all__ = ["Record", "Records", "read_records"]
+
+_STRICT_BYTES_MAX = 12 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record. line: that it begins on, from 1. value: None if the line is not JSON, and `why` it is not."""
+
+    index: int
+    start: int
+    end: int
+    line: int
+    value: Value | None
+    why: str | None = None
+
+    @property
+    def is_object(self) -> bool:
+        return self.value is not None and self.value.is_object
+
+
+@dataclass(frozen=True)
+class Records:
+    """All records of a session, and the bytes they stand in."""
+
+    source: Source
+    records: list[Record]
+
+    @property
+    def data(self) -> bytes:
+        return self.source.data
+
+    @cached_property
+    def objects(self) -> list[Record]:
+        """Those that are JSON objects, as nearly all are."""
+        return [record for record in self.records if record.is_object]
+
+    def span_with_line_end(self, record: Record) -> tuple[int, int]:
+        """The record and the white space after it up to its line's end: what leaves when it leaves whole."""
+        data = self.source.data
+        stop = SPACE.match(data, record.end).end()  # type: ignore[union-attr]
+        newline = data.find(b"\n", record.end, stop)
+        return record.start, newline + 1 if newline >= 0 else record.end
+
+    def line_of(self, offset: int) -> int:
+        return self.source.data.count(b"\n", 0, offset) + 1
+
+
+def read_records(data: bytes) -> Records:
+    """The records of `data`. Raises DocumentInvalid with its place if it is neither JSON nor lines of it;
+    LimitExceeded for a record over SESSION_RECORD_BYTES_MAX or nested too deep."""
+    begin = len(BOM) if data.startswith(BOM) else 0
+    _refuse_long_lines(data)
+    ends: dict[int, int] = {}
+    bad: list[tuple[int, int, str]] = []
+    at = begin
+    while True:
+        try:
+            _scan(data, at, len(data), ends)
+            break
+        except (DocumentInvalid, LimitExceeded) as error:
+            offset = error.fields["offset"]
+            assert isinstance(offset, int)
+            offset += at
+            error.fields["offset"] = offset
+            line_start = max(data.rfind(b"\n", 0, min(offset, len(data))) + 1, begin)
+            line_end = data.find(b"\n", offset)
+            line_end = len(data) if line_end < 0 else line_end
+            try:
+                if line_start < at or isinstance(error, LimitExceeded):
+                    raise _located(error, data)
+                _scan(data, at, line_start, ends)
+            except DocumentInvalid:
+                # What stands before the line is no whole number of values: the file is not one of lines.
+                raise _located(error, data) from None
+            if line_start == begin and line_end == len(data):
+                raise _located(error, data) from None
+            bad.append((line_start, _trimmed(data, line_start, line_end), error.message))
+            at = line_end
+    source = Source(data, ends)
+    return Records(source, list(_records(source, begin, bad)))
+
+
+def _records(source: Source, begin: int, bad: list[tuple[int, int, str]]) -> Iterator[Record]:
+    data = source.data
+    lines = data.count(b"\n", 0, begin) + 1
+    counted = begin
+    waiting = iter(bad)
+    next_bad = next(waiting, None)
+    at = SPACE.match(data, begin).end()  # type: ignore[union-attr]
+    index = 0
+    while at < len(data):
+        lines += data.count(b"\n", counted, at)
+        counted = at
+        if next_bad is not None and next_bad[0] <= at < next_bad[1]:
+            end = next_bad[1]
+            yield Record(index, at, end, lines, None, next_bad[2])
+            next_bad = next(waiting, None)
+        else:
+            end = source.end_of(at)
+            if end - at > SESSION_RECORD_BYTES_MAX:
+                raise _too_long(at, lines)
+            yield Record(index, at, end, lines, Value(source, at, end))
+        index += 1
+        at = SPACE.match(data, end).end()  # type: ignore[union-attr]
+
+
+def _scan(data: bytes, start: int, end: int, ends: dict[int, int]) -> None:
+    """The ends of the large values in [start, end). Errors carry offsets from `start`."""
+    whole = data if (start, end) == (0, len(data)) else data[start:end]
+    if len(whole) <= _STRICT_BYTES_MAX:
+        for node in scan_strictly(whole, FLOOR_BYTES):
+            ends[start + node.start] = start + node.end
+        return
+    import io
+
+    from castore.document.scan import segments
+
+    for segment in segments(io.BytesIO(whole).read, FLOOR_BYTES):
+        base = start + segment.origin.offset
+        for node in segment.nodes:
+            ends[base + node.start] = base + node.end
+
+
+def _trimmed(data: bytes, start: int, end: int) -> int:
+    """Where the line's last byte that is not white space ends."""
+    return start + len(data[start:end].rstrip(b" \t\r\n"))
+
+
+def _refuse_long_lines(data: bytes) -> None:
+    """Before anything is scanned: a value as long as this is no record of a session."""
+    if len(data) <= SESSION_RECORD_BYTES_MAX:
+        return
+    at, line = 0, 1
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if end - at > SESSION_RECORD_BYTES_MAX:
+            raise _too_long(at, line)
+        at, line = end + 1, line + 1
+
+
+def _too_long(offset: int, line: int) -> LimitExceeded:
+    error = LimitExceeded(
+        f"a record is longer than {SESSION_RECORD_BYTES_MAX >> 20} MiB",
+        limit="SESSION_RECORD_BYTES_MAX",
+        offset=offset,
+        line=line,
+        column=1,
+    )
+    error.at(f"byte {offset}, line {line}")
+    return error
+
+
+def _located(error: DocumentInvalid | LimitExceeded, data: bytes) -> DocumentInvalid | LimitExceeded:
+    """The error again, with its place in the whole session."""
+    offset = error.fields["offset"]
+    assert isinstance(offset, int)
+    located: DocumentInvalid | LimitExceeded
+    if isinstance(error, LimitExceeded):
+        located = LimitExceeded(error.message, limit=str(error.fields["limit"]), offset=offset)
+    else:
+        located = SessionInvalid(error.message, offset=offset)
+    Origin().locate(located, data)
+    return located

@@ -1,0 +1,165 @@
+"""JSON values where they stand: reading a few members of a large document without building the rest.
+
+Law: a Value is a span of the source, and everything it says was read from exactly those bytes. Nothing is
+read before it is asked for: a value's large members are passed over by where they end, which the scan of
+the document found once. Of a member given twice the last counts, as for most readers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from castore.document.grammar import ARRAY, OBJECT, STRING, value_end
+from castore.document.strings import decode_literal
+
+__all__ = ["FLOOR_BYTES", "Source", "Value"]
+
+FLOOR_BYTES = 64
+"""Values longer than this are known by their ends; shorter ones are read again when they are passed."""
+
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_NAME = re.compile(rb'[ \t\r\n]*+"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*+:[ \t\r\n]*+', re.DOTALL)
+_SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^][{}",:\s]++', re.DOTALL)
+_COMMA = 0x2C
+
+
+class Source:
+    """The bytes of a session and where its large values end. data: scanned, so valid where values stand."""
+
+    __slots__ = ("data", "ends")
+
+    def __init__(self, data: bytes, ends: Mapping[int, int]) -> None:
+        self.data = data
+        self.ends = ends
+
+    def end_of(self, at: int) -> int:
+        """The offset after the value that begins at `at`."""
+        end = self.ends.get(at)
+        if end is not None:
+            return end
+        scalar = _SCALAR.match(self.data, at)
+        return scalar.end() if scalar else value_end(self.data, at)
+
+
+class Value:
+    """One value of a source. start, end: the half-open span of its literal."""
+
+    __slots__ = ("_members", "end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+        self._members: dict[str, Value] | None = None
+
+    def __repr__(self) -> str:
+        return f"Value({self.start}:{self.end} {self.literal[:40]!r})"
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    @property
+    def literal(self) -> bytes:
+        return self.source.data[self.start : self.end]
+
+    @property
+    def is_object(self) -> bool:
+        return self.source.data[self.start] == OBJECT
+
+    @property
+    def is_array(self) -> bool:
+        return self.source.data[self.start] == ARRAY
+
+    @property
+    def is_string(self) -> bool:
+        return self.source.data[self.start] == STRING
+
+    @property
+    def is_null(self) -> bool:
+        return self.source.data[self.start] == 0x6E
+
+    @property
+    def type_name(self) -> str:
+        """What JSON calls it."""
+        first = chr(self.source.data[self.start])
+        names = {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}
+        return names.get(first, "number")
+
+    @property
+    def members(self) -> dict[str, Value]:
+        """An object's members; {} for anything else."""
+        if self._members is None:
+            self._members = self._read_members() if self.is_object else {}
+        return self._members
+
+    def get(self, *names: str) -> Value | None:
+        """The member at this way of names, each in the one before it; None where there is none."""
+        value: Value | None = self
+        for name in names:
+            if value is None:
+                return None
+            value = value.members.get(name)
+        return value
+
+    def text(self, *names: str) -> str | None:
+        """The decoded string at this way of names; None if there is none or it is no string."""
+        value = self.get(*names)
+        return decode_literal(value.literal) if value is not None and value.is_string else None
+
+    def flag(self, *names: str) -> bool:
+        """Whether there is a `true` at this way of names."""
+        value = self.get(*names)
+        return value is not None and value.literal == b"true"
+
+    def integer(self, *names: str) -> int | None:
+        value = self.get(*names)
+        if value is None or value.type_name != "number":
+            return None
+        try:
+            return int(value.literal) if len(value) < 20 else None
+        except ValueError:
+            return None
+
+    def items(self) -> list[Value]:
+        """An array's items; [] for anything else."""
+        if not self.is_array:
+            return []
+        source = self.source
+        data, end_of = source.data, source.end_of
+        found: list[Value] = []
+        at = _skip(data, self.start + 1)
+        while at < self.end - 1:
+            end = end_of(at)
+            found.append(Value(source, at, end))
+            at = _skip(data, end)
+            if data[at] == _COMMA:
+                at = _skip(data, at + 1)
+        return found
+
+    def python(self) -> Any:
+        """The value as Python has it. For small ones; numbers may lose their spelling."""
+        return json.loads(self.literal)
+
+    def _read_members(self) -> dict[str, Value]:
+        source = self.source
+        data, end_of = source.data, source.end_of
+        found: dict[str, Value] = {}
+        at = self.start + 1
+        while (head := _NAME.match(data, at)) is not None:
+            raw = head[1]
+            name = raw.decode() if b"\\" not in raw else decode_literal(b'"' + raw + b'"')
+            start = head.end()
+            end = end_of(start)
+            found[name] = Value(source, start, end)
+            at = _skip(data, end)
+            if data[at] != _COMMA:
+                break
+            at += 1
+        return found
+
+
+def _skip(data: bytes, at: int) -> int:
+    return _SPACE.match(data, at).end()  # type: ignore[union-attr]
