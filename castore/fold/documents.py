@@ -28,7 +28,7 @@ from castore.document.splice import unfold_parts
 from castore.errors import CastoreError, DocumentInvalid, InvalidOption, NotFound, ObjectDamaged, ObjectPurged
 from castore.fold.check import may_hold_references
 from castore.fold.unfold import placed, placed_at
-from castore.roots.model import Content, Root, RootDraft, RootKind, forgotten, merged
+from castore.roots.model import BY, GC, Content, Root, RootDraft, RootKind, forgotten, merged
 from castore.store import Store
 
 __all__ = [
@@ -48,9 +48,6 @@ Accept = Callable[[Digest], bool]
 
 FILE = "file"
 """The detail of a root that says where its document lies: an absolute path."""
-
-BY, GC = "by", "gc"
-"""The detail of a keep root that nobody asked for by hand."""
 
 _NO_NODES = 1 << 62
 

@@ -2,12 +2,13 @@
 
 Laws: a root's id follows from what it is (kind, scope, name, source, document; its objects where it has
 no document), so that doing the same thing again finds the same root and a crash in the middle leaves
-no second one. Times are unix seconds and always an argument.
+no second one. A root never expires before one that is based on it: what it would do alone is kept beside
+that, and what the others need is in `lasting`. Times are unix seconds and always an argument.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
@@ -17,12 +18,18 @@ from castore.digest import Digest
 from castore.layout import ROOT_ID_HEX
 
 __all__ = [
+    "BY",
+    "GC",
     "PURGED",
     "Content",
     "Root",
     "RootDraft",
     "RootKind",
+    "alone",
     "forgotten",
+    "is_by_hand",
+    "lasting",
+    "latest",
     "merged",
     "restored",
     "root_id",
@@ -31,6 +38,9 @@ __all__ = [
 
 PURGED = "purged"
 """The detail of a root that lists the digests it named until they were purged."""
+
+BY, GC = "by", "gc"
+"""The detail of a keep root that nobody asked for by hand."""
 
 
 class RootKind(StrEnum):
@@ -57,6 +67,7 @@ class RootDraft:
     """What a writer says. `scope` None: the store's own. `keep_seconds` None: for ever.
 
     source: the bytes it came from; document: the folded document; details: what the kind needs.
+    base: id of the root that has what this one does not name, in the same scope; it is kept as long.
     """
 
     kind: RootKind
@@ -68,6 +79,7 @@ class RootDraft:
     document: Content | None = None
     keep_seconds: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,8 @@ class Root:
 
     created, expires, forgotten: unix seconds; expires None: never. sequence: a number of this store that
     grows with every root written. expires_unforgotten: the expiry that undoing the forget restores.
+    base: id of the root that it is based on. expires_alone: the expiry that it would have if none were based
+    on it, which is earlier; None: `expires` is that.
     """
 
     id: str
@@ -92,6 +106,8 @@ class Root:
     expires_unforgotten: float | None
     objects: Sequence[Digest]
     details: Mapping[str, Any] = field(default_factory=dict)
+    base: str | None = None
+    expires_alone: float | None = None
 
     def is_live(self, now: float) -> bool:
         """Neither forgotten nor expired: it is shown, and its name is taken."""
@@ -119,22 +135,41 @@ def root_id(draft: RootDraft, scope: str) -> str:
     return sha256(text.encode("ascii")).hexdigest()[:ROOT_ID_HEX]
 
 
-def merged(draft: RootDraft, scope: str, old: Root | None, *, now: float, sequence: int) -> Root:
-    """The root after `draft` was done, given the root of the same id that was there.
+def merged(
+    draft: RootDraft,
+    scope: str,
+    old: Root | None,
+    *,
+    now: float,
+    sequence: int,
+    old_bases: Collection[Root] | None = (),
+) -> Root:
+    """The root after `draft` was done, given the root of the same id that was there, with what it is based on.
 
     The longer expiry wins, none being the longest. A forgotten root is live again, as it was before.
     One that has expired begins anew. `created` is kept, but for those two. Details that were there stay,
-    but for what the draft says of them, and for objects that were purged and are named again.
+    but for what the draft says of them, for objects that were purged and are named again, and for gc having
+    made it, once somebody asks for it.
+    Where the draft has another base than the root, the root has what it needs already: its base and details
+    stay, and of what the draft names it gets what neither it nor its bases name, such as what was purged.
+
+    old_bases: all of them; None: one is missing, so that the draft's base and details are those of the root.
     """
     expires = None if draft.keep_seconds is None else now + draft.keep_seconds
     objects = set(draft.objects)
     created, number = now, sequence
-    details = dict(draft.details)
+    details, base = dict(draft.details), draft.base
     if old is not None and not old.is_expired(now):
-        before = old.expires if old.forgotten is None else old.expires_unforgotten
-        expires = None if expires is None or before is None else max(expires, before)
+        expires = latest([expires, alone(old).expires if old.forgotten is None else old.expires_unforgotten])
+        earlier = {key: value for key, value in old.details.items() if key != BY}
+        if old.base == base:
+            details = {**earlier, **details}
+        elif old_bases is not None:
+            base, details = old.base, earlier
+            objects.difference_update(*(each.objects for each in old_bases))
+        elif PURGED in earlier:
+            details[PURGED] = earlier[PURGED]
         objects.update(old.objects)
-        details = {**old.details, **details}
         purged = sorted(set(details.pop(PURGED, ())) - {str(digest) for digest in objects})
         if purged:
             details[PURGED] = purged
@@ -155,11 +190,36 @@ def merged(draft: RootDraft, scope: str, old: Root | None, *, now: float, sequen
         expires_unforgotten=None,
         objects=tuple(sorted(objects)),
         details=details,
+        base=base,
     )
 
 
+def latest(expiries: Iterable[float | None]) -> float | None:
+    """The longest expiry, None being that. There must be one."""
+    found = list(expiries)
+    return None if None in found else max(each for each in found if each is not None)
+
+
+def alone(root: Root) -> Root:
+    """The root as it would be if none were based on it."""
+    if root.expires_alone is None:
+        return root
+    return replace(root, expires=root.expires_alone, expires_alone=None)
+
+
+def lasting(root: Root, expiries: Iterable[float | None]) -> Root:
+    """The root, kept as long as roots with these expiries that are based on it, and no longer than it must."""
+    own = alone(root)
+    until = latest([own.expires, *expiries])
+    return own if until == own.expires else replace(own, expires=until, expires_alone=own.expires)
+
+
 def forgotten(root: Root, *, now: float, grace_seconds: int) -> Root:
-    """The root once forgotten: its expiry is min(expiry, now + grace). Forgetting again only shortens it."""
+    """The root once forgotten: its expiry is min(expiry, now + grace). Forgetting again only shortens it.
+
+    That is the expiry that it has alone.
+    """
+    root = alone(root)
     until = now + grace_seconds
     expires = until if root.expires is None else min(root.expires, until)
     if root.forgotten is not None:
@@ -168,10 +228,15 @@ def forgotten(root: Root, *, now: float, grace_seconds: int) -> Root:
 
 
 def restored(root: Root) -> Root:
-    """The root as it was before it was forgotten."""
+    """The root as it was, alone, before it was forgotten."""
     if root.forgotten is None:
         return root
-    return replace(root, forgotten=None, expires=root.expires_unforgotten, expires_unforgotten=None)
+    return replace(alone(root), forgotten=None, expires=root.expires_unforgotten, expires_unforgotten=None)
+
+
+def is_by_hand(root: Root) -> bool:
+    """Somebody asked for just this root, with `keep`; no other act made it on the way."""
+    return root.kind is RootKind.KEEP and root.details.get(BY) != GC
 
 
 def without(root: Root, digest: Digest) -> Root:

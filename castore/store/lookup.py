@@ -63,18 +63,19 @@ class Lookup:
         raise self._absent(prefix)
 
     def meaning(self, text: str) -> Meaning:
-        """The document, if that is what `text` names, and the objects to keep."""
+        """The document, if that is what `text` names, and the objects to keep. Of a root's id: all of its."""
         text = pasted(text)
         prefix = parse_prefix(text)
         if prefix is None:
-            found = self._named(text)
-            return Meaning(found[0].document, tuple(found[0].objects))
+            named = self._named(text)
+            return Meaning(named[0].document, tuple(named[0].objects))
         roots = self._queries.of_document(prefix)
         documents = {root.document.digest: root for root in roots if root.document is not None}
-        digests = {*documents, *self._objects(prefix)}
-        if len(digests) > 1:
-            raise DigestAmbiguous(text, [str(each) for each in sorted(digests)])
-        for root in documents.values():
+        by_id = {root.id: root for root in self._queries.with_id(prefix)}
+        found = {*map(str, {*documents, *self._objects(prefix)}), *by_id}
+        if len(found) > 1:
+            raise DigestAmbiguous(text, sorted(found))
+        for root in (*documents.values(), *by_id.values()):
             return Meaning(root.document, tuple(root.objects))
         return Meaning(None, (self.object(text),))
 

@@ -19,9 +19,9 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from castore import durable
-from castore.config import OPERATOR
+from castore.config import OPERATOR, ROOT_CHAIN_MAX
 from castore.digest import Digest
-from castore.errors import InvalidConfig, NameTaken, RootDamaged
+from castore.errors import BaseMissing, InvalidConfig, RootDamaged
 from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
@@ -102,9 +102,9 @@ class Transactions:
             except RootDamaged:
                 if names_files:
                     raise
-                raise RootDamaged(
-                    self.layout.roots, "the operator's 'ctx verify' says which, and how"
-                ) from None
+                error = RootDamaged(self.layout.roots, "the operator's 'ctx verify' says which, and how")
+                error.address_others()
+                raise error from None
 
     def _writing(self, every_file: bool) -> Iterator[Connection]:
         from castore.index import rebuild
@@ -163,8 +163,25 @@ class Transactions:
             return None
         return self.index.reading()
 
-    def put_root(self, connection: Connection, root: Root) -> None:
-        """The root's file, on the disk, and its rows, in this transaction, say `root`."""
+    def put_root(self, connection: Connection, root: Root) -> Root:
+        """The root's file, on the disk, and its rows, in this transaction, say `root`. As `put_roots`."""
+        written = self.put_roots(connection, [root])
+        return next(each for each in written if each.id == root.id)
+
+    def put_roots(self, connection: Connection, changed: list[Root]) -> list[Root]:
+        """The files of these roots, on the disk, and their rows say what they are to be.
+
+        So do those of their bases, which never expire before them; a root on which others are based lasts
+        as long as they do, whatever `changed` says. Returns all that were written.
+        """
+        from castore.index import bases
+
+        written = bases.settled(connection, changed)
+        for root in written:
+            self._put_root(connection, root)
+        return written
+
+    def _put_root(self, connection: Connection, root: Root) -> None:
         from castore.index import roots
 
         if root.scope not in (OPERATOR, self._default_scope()):
@@ -174,17 +191,27 @@ class Transactions:
         roots.used_sequence(connection, root.sequence)
         self._note_shards(connection, {root.id[:2]})
 
-    def put_roots(self, connection: Connection, changed: list[Root]) -> None:
-        """As `put_root`, for roots that were there already."""
-        for root in changed:
-            self.put_root(connection, root)
+    def bases_of(self, connection: Connection, root: Root) -> list[Root]:
+        """What the root is based on, what that is based on, and so on.
 
-    def check_name(
-        self, connection: Connection, name: str | None, scope: str, root_id: str, now: float
-    ) -> None:
-        """Raises NameTaken if a live root of the scope, other than this one, has the name."""
-        if name is not None and self.others_named(connection, name, scope, root_id, now):
-            raise NameTaken(name, scope)
+        Raises BaseMissing; RootDamaged where it goes round in a circle, or out of the scope.
+        """
+        from castore.index import roots
+
+        found: list[Root] = []
+        at = root
+        while at.base is not None:
+            base = roots.by_id(connection, at.base)
+            if base is None:
+                raise BaseMissing(at.base)
+            found.append(base)
+            if len(found) >= ROOT_CHAIN_MAX or base.scope != root.scope:
+                words = "it is based on a root of another scope"
+                if base.scope == root.scope:
+                    words = f"it is based on over {ROOT_CHAIN_MAX - 1} roots, or on itself"
+                raise RootDamaged(self.layout.root_file(root.id), words)
+            at = base
+        return found
 
     def others_named(
         self, connection: Connection, name: str, scope: str, root_id: str, now: float
@@ -230,7 +257,7 @@ class Transactions:
         return ended
 
     def remove_roots(self, connection: Connection, root_ids: list[str]) -> None:
-        """None of these roots has a file, on the disk, or rows, in this transaction."""
+        """None of these roots has a file, on the disk, or rows, in this transaction. In the order given."""
         from castore.index import roots
 
         self.root_files.remove(root_ids)
