@@ -51,6 +51,8 @@ def purge(
     target = _target(opened, digest)
     with output.working("looking for copies"):
         found = list(copies(opened, target))
+    # What has the bytes first: what only names the object is none of them.
+    found.sort(key=lambda copy: not copy.holds_bytes)
     if not as_json:
         output.table(map(_copy_record, found), as_json=False)
     if asks and not _is_confirmed(opened, target):
@@ -73,16 +75,21 @@ def _purge(
             "digest": target,
             "stored_bytes": stored_bytes,
             "roots": [root_facts(root) for root in roots],
-            "copies": [_copy_record(each).facts for each in found],
+            "copies": [_copy_record(each).facts for each in found if each.holds_bytes],
             "reason": reason,
             "dry_run": dry_run,
+            "named_by": [_copy_record(each).facts for each in found if not each.holds_bytes],
         }
         output.block((), facts, as_json)
         return
     verb = "would purge" if dry_run else "purged"
     output.line(f"{verb} {target}: {size_text(stored_bytes)}, named by {plural(len(roots), 'root')}")
-    if found:
-        output.note(f"{plural(len(found), 'other place')} may hold the same bytes, listed above")
+    holding = sum(copy.holds_bytes for copy in found)
+    if holding:
+        output.note(f"{plural(holding, 'other place')} may hold the same bytes, listed above")
+    if len(found) > holding:
+        places = plural(len(found) - holding, "place names it and does", "places name it and do")
+        output.note(f"{places} not hold its bytes, listed {'last' if holding else 'above'}")
 
 
 def _target(opened: Store, text: str) -> Digest:

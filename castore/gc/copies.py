@@ -57,11 +57,16 @@ class CopyPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One place. subject: a digest, an absolute path, or a root's id. words: what is there, for people."""
+    """One place. subject: a digest, an absolute path, or a root's id. words: what is there, for people.
+
+    holds_bytes: it has the whole bytes, or may have, as what is damaged or can't be read; else it names the
+    object, and at most shows how it begins and ends.
+    """
 
     place: CopyPlace
     subject: str
     words: str
+    holds_bytes: bool = True
 
     def __str__(self) -> str:
         return f"{self.place} {self.subject} {self.words}"
@@ -88,7 +93,8 @@ def copies(store: Store, digest: Digest, *, progress: Progress | None = None) ->
     yield from _in_documents(store, digest, wanted, looked)
     for root in store.roots_naming(digest):
         if root.kind in _DERIVED:
-            yield Copy(CopyPlace.ROOT, root.id, f"a {root.kind} of scope '{root.scope}' names it")
+            words = f"a {root.kind} of scope '{root.scope}' names it"
+            yield Copy(CopyPlace.ROOT, root.id, words, holds_bytes=False)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -150,7 +156,7 @@ def _in_documents(store: Store, digest: Digest, wanted: list[Spelling], looked: 
                     yield Copy(CopyPlace.DOCUMENT, path, _holds(found))
                 elif _refers(file, digest):
                     words = "names it, and may show in a preview how it begins and ends"
-                    yield Copy(CopyPlace.DOCUMENT, path, words)
+                    yield Copy(CopyPlace.DOCUMENT, path, words, holds_bytes=False)
         except OSError as error:
             yield Copy(CopyPlace.DOCUMENT, path, _unread(error))
         looked()

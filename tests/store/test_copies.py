@@ -345,7 +345,7 @@ class TestDocuments:
     def test_views_and_summaries_that_name_it(self, store: Store, secret: Digest, kind: RootKind) -> None:
         (root,) = store.keep([RootDraft(kind, (secret,))])
         assert list(copies(store, secret)) == [
-            Copy(CopyPlace.ROOT, root.id, f"a {kind} of scope 'default' names it")
+            Copy(CopyPlace.ROOT, root.id, f"a {kind} of scope 'default' names it", holds_bytes=False)
         ]
 
     def test_without_its_bytes_the_names_are_told(self, store: Store, secret: Digest, tmp_path: Path) -> None:
