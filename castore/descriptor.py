@@ -27,6 +27,8 @@ class Kind(StrEnum):
     """The decoded text of a JSON string, UTF-8; `escape` names the encoder that gives the literal back."""
     BYTES = "bytes"
     """The decoded bytes of a base64 JSON string; `encoding` says how they were written."""
+    SPAN = "span"
+    """The source's bytes as they stood, whatever they are. Of a view's splices alone: no reference has it."""
 
 
 class Escape(StrEnum):

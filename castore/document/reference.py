@@ -152,7 +152,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 
-_KINDS = {str(kind): kind for kind in Kind}
+_KINDS = {str(kind): kind for kind in Kind if kind is not Kind.SPAN}
 _ESCAPES = {str(escape): escape for escape in Escape}
 _ENCODINGS = {str(encoding): encoding for encoding in Encoding}
 _READ_MEMBERS = frozenset(

@@ -25,7 +25,7 @@ _STRICT_BYTES_MAX = 12 << 20
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record. line: that it begins on, from 1. value: None if the line is not JSON, and `why` it is not."""
+    """One record. line: that it begins on, from 1. value: None if the line is no JSON, and `why` not."""
 
     index: int
     start: int

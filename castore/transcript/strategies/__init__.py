@@ -1,0 +1,58 @@
+"""Strategies: what leaves a view, and why. One file each; pure, named and versioned.
+
+Law: strategies compose left to right: each sees the decisions made before it and gives all that hold then.
+A changed decision for the same transcript is a new version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+
+from castore.errors import InvalidOption
+from castore.transcript.decision import Act, Decision, Strategy, ViewOptions
+from castore.transcript.model import Reason, Transcript
+
+__all__ = ["STRATEGY_NAMES", "decide", "find_strategies"]
+
+_MODULES = {
+    "transparent": "transparent",
+    "tiered": "tiered",
+    "dedupe-reads": "dedupe_reads",
+    "clip": "clip",
+    "cap": "cap",
+}
+
+STRATEGY_NAMES = tuple(_MODULES)
+
+
+def find_strategies(names: Sequence[str]) -> list[Strategy]:
+    """By `name` or `name@version`. Raises InvalidOption."""
+    return [_find(name) for name in names]
+
+
+def decide(
+    transcript: Transcript, strategies: Sequence[Strategy], options: ViewOptions
+) -> dict[int, Decision]:
+    """The decisions of all of them, one after another. A marker never points to what no longer stands."""
+    decisions: dict[int, Decision] = {}
+    for strategy in strategies:
+        decisions = strategy.decide(transcript, options, decisions)
+    for index, decision in decisions.items():
+        if decision.act is Act.SAME and decision.same_as in decisions:
+            decisions[index] = replace(decision, act=Act.MOVE, reason=Reason.TOOL_RESULT, same_as=None)
+    return decisions
+
+
+def _find(text: str) -> Strategy:
+    name, at, version = text.partition("@")
+    module = _MODULES.get(name)
+    if module is None:
+        raise InvalidOption(
+            f"there is no strategy '{name}'", hint=f"the strategies are: {', '.join(STRATEGY_NAMES)}"
+        )
+    found: Strategy = import_module(f"castore.transcript.strategies.{module}").STRATEGY
+    if at and version != str(found.id.version):
+        raise InvalidOption(f"strategy '{name}' has version {found.id.version} here, not '{version}'")
+    return found

@@ -1,0 +1,68 @@
+"""Markers: a reference as text, for a model and whoever reads over its shoulder.
+
+Law: a marker is one line of ASCII without a quote or a backslash, so it is the same in every string literal;
+it names its object by exactly 16 hex digits, and it is never read to take a view back.
+
+    [ctx 3f9ac01b77de5a10: tool result, 48213 bytes, 812 lines]
+"""
+
+from __future__ import annotations
+
+from castore.descriptor import Descriptor, Kind
+
+__all__ = ["MARKER_BYTES", "NOMINAL_BYTES", "clip_marker", "marker", "same_marker"]
+
+NOMINAL_BYTES = 60
+"""About what a marker takes, with the quotes of its literal: what is meant by `four times its marker`."""
+
+MARKER_BYTES = 4 * NOMINAL_BYTES
+"""Nothing of up to this many bytes leaves."""
+
+
+def marker(descriptor: Descriptor, label: str, retrieve_with: str | None = None) -> str:
+    """label: what it was; letters, digits and `/ . + -` of it are shown."""
+    return f"[ctx {_short(descriptor)}: {_facts(descriptor, label)}{_verb(descriptor, retrieve_with)}]"
+
+
+def same_marker(descriptor: Descriptor, label: str, call_id: str | None, retrieve_with: str | None) -> str:
+    """It points to an equal text that stands in full before it."""
+    where = f" as of call {_plain(call_id)}" if call_id else " as one above"
+    return (
+        f"[ctx {_short(descriptor)}: same {_plain(label)}{where}, {descriptor.size} bytes"
+        f"{_verb(descriptor, retrieve_with)}]"
+    )
+
+
+def clip_marker(
+    descriptor: Descriptor, label: str, *, head: int, tail: int, left_out: int, retrieve_with: str | None
+) -> str:
+    """It stands between a head and a tail of so many characters, and says how to read on."""
+    verb = _verb(descriptor, retrieve_with) or f"; read on: ctx cat {_short(descriptor)}"
+    around = f"first {head} and last {tail}" if tail else f"first {head}"
+    return (
+        f"[ctx {_short(descriptor)}: {_facts(descriptor, label)}; {around} characters stand here, "
+        f"{left_out} left out{verb}]"
+    )
+
+
+def _short(descriptor: Descriptor) -> str:
+    return descriptor.digest.hex[:16]
+
+
+def _facts(descriptor: Descriptor, label: str) -> str:
+    facts = [_plain(label), f"{descriptor.size} bytes"]
+    if descriptor.kind is Kind.TEXT and descriptor.lines and descriptor.lines > 1:
+        facts.append(f"{descriptor.lines} lines")
+    if descriptor.kind is Kind.ARRAY and descriptor.items is not None:
+        facts.append(f"{descriptor.items} items")
+    return ", ".join(facts)
+
+
+def _verb(descriptor: Descriptor, retrieve_with: str | None) -> str:
+    return f"; {retrieve_with} {_short(descriptor)}" if retrieve_with else ""
+
+
+def _plain(text: str) -> str:
+    """What a session says of itself may hold anything; a marker shows only what needs no escape anywhere."""
+    kept = "".join(c for c in text[:80] if c.isascii() and (c.isalnum() or c in " /.+-_|:#"))
+    return kept.strip() or "part"
