@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from castore.transcript.builder import Builder
 from castore.transcript.values import Value
 
-__all__ = ["READ_TOOLS", "WRITE_TOOLS", "path_of", "patched_paths", "tell_files"]
+__all__ = ["READ_TOOLS", "WRITE_TOOLS", "patched_paths", "path_of", "tell_files"]
 
 READ_TOOLS = frozenset(
     {
@@ -78,7 +78,7 @@ def patched_paths(patch: str) -> Iterator[str]:
 def tell_files(
     builder: Builder, call_id: str | None, tool: str | None, arguments: Value, *, at: Value | None = None
 ) -> None:
-    """What files this call reads or writes. at: where the call stands, if `arguments` are not of the source."""
+    """What files this call reads or writes. at: where it stands, if `arguments` are not of the source."""
     name = (tool or "").lower()
     if name in READ_TOOLS or (name in WRITE_TOOLS and arguments.text("command") == "view"):
         path = path_of(arguments)
