@@ -32,6 +32,7 @@ __all__ = [
     "REASON_CHARACTERS_MAX",
     "REFERENCE_BYTES_MAX",
     "ROOT_BYTES_MAX",
+    "ROOT_CHAIN_MAX",
     "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
     "SESSION_RECORD_BYTES_MAX",
@@ -85,6 +86,9 @@ ROOT_BYTES_MAX = 256 << 20
 
 ROOT_VALUES_MAX = 1 << 22
 """Commas and brackets in a root file: reading one takes some 500 MB at most."""
+
+ROOT_CHAIN_MAX = 64
+"""Roots in a chain: one, what it is based on, what that is based on, and so on."""
 
 SOURCE_NAME_BYTES_MAX = 64 << 10
 """Longest source name of a root, in UTF-8: any path, however it has to be escaped."""

@@ -39,6 +39,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 __all__ = [
+    "BaseMissing",
     "CastoreError",
     "Conflict",
     "Damaged",
@@ -181,6 +182,18 @@ class NameMissing(NotFound):
 
     def __init__(self, name: str, *, what: str = "object or name", hint: str | None = None) -> None:
         super().__init__(f"no {what} '{name}'", hint=hint, subject=name)
+
+
+class BaseMissing(NotFound):
+    """The root that another one is based on is not there, has expired, or is of another scope.
+
+    base: its id. Who writes may write a root that is based on none.
+    """
+
+    default_hint = "'ctx verify' lists all damage"
+
+    def __init__(self, base: str) -> None:
+        super().__init__(f"root '{base}' is missing, and another is based on it", base=base)
 
 
 class DigestAmbiguous(NotFound):

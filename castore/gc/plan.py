@@ -1,7 +1,8 @@
 """What gc would do: pure, so that `--dry-run` prints the very decisions that the sweep carries out.
 
 Laws: an object is removed only if no root names it that has not expired. Roots are removed only when
-they have expired; a forgotten root has an expiry, and with `forgotten_now` that is now.
+they have expired; a forgotten root has an expiry, and with `forgotten_now` that is now. What a root that
+stays is based on stays, whatever it says itself.
 """
 
 from __future__ import annotations
@@ -66,16 +67,28 @@ class GcReport:
 
 
 def expired_roots(
-    expiring: Iterable[ExpiringRoot], *, now: float, forgotten_now: bool
+    expiring: Iterable[ExpiringRoot], bases: Mapping[str, str], *, now: float, forgotten_now: bool
 ) -> tuple[list[ExpiringRoot], list[ExpiringRoot]]:
-    """Those that have expired, and those that will."""
-    gone, later = [], []
+    """Those that have expired, and those that will, or that others need.
+
+    bases: by the id of each root that is based on one: the id of that one.
+    """
+    gone: dict[str, ExpiringRoot] = {}
+    later = []
     for root in expiring:
         if root.expires <= now or (forgotten_now and root.is_forgotten):
-            gone.append(root)
+            gone[root.id] = root
         else:
             later.append(root)
-    return gone, later
+    for root_id, base in bases.items():
+        if root_id in gone:
+            continue
+        # Each is kept once, so that a circle ends.
+        at: str | None = base
+        while at is not None and at in gone:
+            later.append(gone.pop(at))
+            at = bases.get(at)
+    return list(gone.values()), later
 
 
 def plan_shard(stored_bytes: Mapping[str, int], named: Mapping[bytes, float | None]) -> ShardPlan:

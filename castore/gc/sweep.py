@@ -5,7 +5,7 @@ Laws:
   group of shards is listed, decided and swept inside the write transaction, and a writer that relies on
   an object looks for it inside its own.
 - A root's file goes before its rows, and both before the objects: a crash leaves objects that nothing
-  names. Running again does the rest.
+  names. Running again does the rest. A root goes before the one that it is based on.
 - On a full disk it works too, though the index can't be written there.
 - Where it is not certain what is kept, nothing is removed: roots/ missing or never used, a root file that
   can't be read, a clock that stands before the newest record are all errors.
@@ -19,7 +19,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -61,10 +61,11 @@ def plan(store: Store, *, forgotten_now: bool = False, changed: Sequence[Root] =
     _check_clock(connection, now)
     for root in changed:
         roots.put(connection, root, RootStamp(0, 0, 0))
-    gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
-    report = GcReport(roots=len(gone))
+    rows = _Rows(connection)
+    later = _expire(store, connection, rows.write, rows.remove, now=now, forgotten_now=forgotten_now)
+    report = GcReport(roots=len(rows.removed))
     for shard in SHARDS:
-        report = report.with_shard(_plan_shard(store, connection, shard, gone, later))
+        report = report.with_shard(_plan_shard(store, connection, shard, later))
     return _with_staged(report, _stale(store, now))
 
 
@@ -90,13 +91,20 @@ def _sweep(store: Store, *, forgotten_now: bool) -> GcReport:
         _check_roots(store)
         now = parts.clock()
         _check_clock(connection, now)
-        gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
-        if gone:
-            parts.remove_roots(connection, [root.id for root in gone])
-    report = GcReport(roots=len(gone))
+        removed: list[str] = []
+
+        def remove(root_ids: list[str]) -> None:
+            parts.remove_roots(connection, root_ids)
+            removed.extend(root_ids)
+
+        def write(changed: list[Root]) -> None:
+            parts.put_roots(connection, changed)
+
+        later = _expire(store, connection, write, remove, now=now, forgotten_now=forgotten_now)
+    report = GcReport(roots=len(removed))
     for start in range(0, len(SHARDS), _GROUP_SHARDS):
         with parts.writing() as connection:
-            _, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+            _, later = _expired(connection, now=now, forgotten_now=forgotten_now)
             report = _sweep_group(store, connection, SHARDS[start : start + _GROUP_SHARDS], later, report)
     with parts.writing() as connection:
         # After the objects: what another scope's last root named must not be seen by who was kept from it.
@@ -117,18 +125,77 @@ def _sweep_without_index(store: Store, *, forgotten_now: bool) -> GcReport:
         connection = roots_in_memory(parts.root_files)
         now = parts.clock()
         _check_clock(connection, now)
-        gone, later = expired_roots(_expiring(connection), now=now, forgotten_now=forgotten_now)
+        rows = _Rows(connection)
+        later = _expire(store, connection, rows.write, rows.remove, now=now, forgotten_now=forgotten_now)
         parts.index.remove("the disk is full: the index was removed, and the next write builds it anew")
-        parts.root_files.remove([root.id for root in gone])
-        report = GcReport(roots=len(gone))
+        parts.root_files.remove(rows.removed)
+        report = GcReport(roots=len(rows.removed))
         for shard in SHARDS:
-            found = _plan_shard(store, connection, shard, gone, later)
+            found = _plan_shard(store, connection, shard, later)
             report = report.with_shard(found)
             removed = [Digest(each) for each in found.removed]
             for digest in removed:
                 parts.source.delete(digest)
             parts.source.settle(removed)
     return _with_staged(report, _remove_stale(store, now))
+
+
+class _Rows:
+    """Changes to an index in memory that stand for those to the files; removed: ids, in order."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.removed: list[str] = []
+
+    def write(self, changed: list[Root]) -> None:
+        from castore.index import bases, roots
+
+        for root in bases.settled(self._connection, changed):
+            roots.put(self._connection, root, RootStamp(0, 0, 0))
+
+    def remove(self, root_ids: list[str]) -> None:
+        from castore.index import roots
+
+        roots.remove(self._connection, root_ids)
+        self.removed += root_ids
+
+
+def _expire(
+    store: Store,
+    connection: Connection,
+    write: Callable[[list[Root]], None],
+    remove: Callable[[list[str]], None],
+    *,
+    now: float,
+    forgotten_now: bool,
+) -> list[ExpiringRoot]:
+    """Roots last as long as those based on them, no longer, and no expired one is left; says which will be.
+
+    write: roots, and the bases whose expiry follows from them. remove: roots, by their ids.
+    """
+    from castore.index import bases
+
+    early = [root.id for root in bases.unsettled(connection) if root.is_expired(now)]
+    while True:
+        unsettled = bases.unsettled(connection)
+        if unsettled:
+            write(unsettled)
+        gone, later = _expired(connection, now=now, forgotten_now=forgotten_now)
+        if not gone:
+            break
+        based_on = bases.bases(connection)
+        remove(list(reversed(bases.bases_first({root.id: based_on.get(root.id) for root in gone}))))
+    if early and {*early} & {*bases.bases(connection).values()}:
+        store.parts.note("a root that has expired is kept, because another one is based on it")
+    return later
+
+
+def _expired(
+    connection: Connection, *, now: float, forgotten_now: bool
+) -> tuple[list[ExpiringRoot], list[ExpiringRoot]]:
+    from castore.index import bases
+
+    return expired_roots(_expiring(connection), bases.bases(connection), now=now, forgotten_now=forgotten_now)
 
 
 def _remove_stale(store: Store, now: float) -> list[tuple[str, int]]:
@@ -153,7 +220,7 @@ def _sweep_group(
     removed: list[Digest] = []
     rows: list[bytes] = []
     for shard in shards:
-        found = _plan_shard(store, connection, shard, [], later)
+        found = _plan_shard(store, connection, shard, later)
         report = report.with_shard(found)
         removed += map(Digest, found.removed)
         rows += objects.unnamed_in_shard(connection, shard)
@@ -165,19 +232,16 @@ def _sweep_group(
     return report
 
 
-def _plan_shard(
-    store: Store, connection: Connection, shard: str, gone: list[ExpiringRoot], later: list[ExpiringRoot]
-) -> ShardPlan:
+def _plan_shard(store: Store, connection: Connection, shard: str, later: list[ExpiringRoot]) -> ShardPlan:
     from castore.index import objects
 
     sizes = store.parts.source.sizes(shard)
     if not sizes:
         return plan_shard({}, {})
-    without = [root.number for root in gone]
     if later:
-        return plan_shard(sizes, objects.expiries_in_shard(connection, shard, without))
+        return plan_shard(sizes, objects.expiries_in_shard(connection, shard))
     # The roots need not be asked then.
-    return plan_shard(sizes, dict.fromkeys(objects.named_in_shard(connection, shard, without)))
+    return plan_shard(sizes, dict.fromkeys(objects.named_in_shard(connection, shard)))
 
 
 def _expiring(connection: Connection) -> list[ExpiringRoot]:

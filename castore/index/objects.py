@@ -100,25 +100,19 @@ def in_use(connection: sqlite3.Connection, shard: str) -> bool:
     return connection.execute(query, _bounds(shard)).fetchone() is not None
 
 
-def named_in_shard(connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()) -> set[bytes]:
-    """The digests of this shard that a root names, leaving out the roots with these numbers."""
-    set_gone(connection, without)
+def named_in_shard(connection: sqlite3.Connection, shard: str) -> set[bytes]:
+    """The digests of this shard that a root names."""
     rows = connection.execute(
-        "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?"
-        " AND root NOT IN (SELECT root FROM temp.gone)",
-        _bounds(shard),
+        "SELECT DISTINCT digest FROM root_objects WHERE digest>=? AND digest<=?", _bounds(shard)
     )
     return {row[0] for row in rows}
 
 
-def expiries_in_shard(
-    connection: sqlite3.Connection, shard: str, without: Iterable[int] = ()
-) -> dict[bytes, float | None]:
+def expiries_in_shard(connection: sqlite3.Connection, shard: str) -> dict[bytes, float | None]:
     """As `named_in_shard`, each with when the last root that names it has expired; None: one never does."""
-    set_gone(connection, without)
     rows = connection.execute(
         "SELECT digest, MAX(expires), SUM(expires IS NULL) FROM root_objects JOIN roots ON number=root"
-        " WHERE digest>=? AND digest<=? AND root NOT IN (SELECT root FROM temp.gone) GROUP BY digest",
+        " WHERE digest>=? AND digest<=? GROUP BY digest",
         _bounds(shard),
     )
     return {row[0]: None if row[2] else row[1] for row in rows}

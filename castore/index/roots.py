@@ -38,7 +38,7 @@ __all__ = [
 
 _COLUMNS = (
     "number, id, scope, kind, name, source_name, source_digest, source_size, document_digest, document_size,"
-    " created, sequence, expires, forgotten, expires_unforgotten, details"
+    " created, sequence, expires, forgotten, expires_unforgotten, details, base, expires_alone"
 )
 
 
@@ -64,8 +64,8 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
     remove(connection, [root.id])
     cursor = connection.execute(
         "INSERT INTO roots(id, scope, kind, name, source_name, source_digest, source_size, document_digest,"
-        " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, inode,"
-        " file_bytes, mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, base,"
+        " expires_alone, inode, file_bytes, mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             root.id,
             root.scope,
@@ -80,6 +80,8 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
             root.forgotten,
             root.expires_unforgotten,
             json.dumps(dict(root.details), sort_keys=True) if root.details else "{}",
+            root.base,
+            root.expires_alone,
             *stamp,
         ),
     )
@@ -300,6 +302,8 @@ def _root(row: Sequence[Any], objects: Sequence[Digest]) -> Root:
         expires_unforgotten=row[14],
         objects=objects,
         details={} if row[15] == "{}" else json.loads(row[15]),
+        base=row[16],
+        expires_alone=row[17],
     )
 
 

@@ -27,7 +27,7 @@ from castore.config import (
 )
 from castore.digest import Digest
 from castore.errors import CastoreError, InvalidOption, LimitExceeded, RootDamaged
-from castore.layout import ROOT_NAME, SHARDS, Layout
+from castore.layout import ROOT_ID, ROOT_NAME, SHARDS, Layout
 from castore.roots.model import Content, Root, RootKind
 
 __all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
@@ -204,6 +204,8 @@ def encode_root(root: Root) -> bytes:
         ("forgotten", root.forgotten),
         ("expires_unforgotten", root.expires_unforgotten),
         ("details", dict(root.details) or None),
+        ("base", root.base),
+        ("expires_alone", root.expires_alone),
     ):
         if value is not None:
             members[name] = value
@@ -253,7 +255,7 @@ def check_root(root: Root) -> None:
 
     Whoever wrote it: none of them may lead a reader into what no calendar, column or path has.
     """
-    times = (root.created, root.expires, root.forgotten, root.expires_unforgotten)
+    times = (root.created, root.expires, root.forgotten, root.expires_unforgotten, root.expires_alone)
     if not all(0 <= time <= TIME_MAX for time in times if time is not None):
         raise LimitExceeded("a time is before 1970 or after the year 8307", limit="TIME_MAX")
     counts = [root.sequence, *(each.size for each in (root.source, root.document) if each is not None)]
@@ -265,6 +267,11 @@ def check_root(root: Root) -> None:
         parse_name(root.name)
     if root.source_name is not None:
         _check_source_name(root.source_name)
+    if root.base is not None and (ROOT_ID.match(root.base) is None or root.base == root.id):
+        raise InvalidOption("what it is based on is no other root's id")
+    alone = root.expires_alone
+    if alone is not None and root.expires is not None and root.expires <= alone:
+        raise InvalidOption("its expiry is not later than the one that it has alone")
 
 
 def _check_source_name(text: str) -> None:
@@ -295,6 +302,8 @@ def _root_of(members: dict[str, Any]) -> Root:
         expires_unforgotten=_time_or_none(members.get("expires_unforgotten")),
         objects=tuple(Digest.parse(_text(each)) for each in members["objects"]),
         details=_mapping(members.get("details", {})),
+        base=_text_or_none(members.get("base")),
+        expires_alone=_time_or_none(members.get("expires_alone")),
     )
 
 

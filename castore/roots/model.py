@@ -144,7 +144,7 @@ def merged(
     sequence: int,
     old_bases: Collection[Root] | None = (),
 ) -> Root:
-    """The root after `draft` was done, given the root of the same id that was there, with what it is based on.
+    """The root after `draft` was done, given the root of the same id that was there, with its bases.
 
     The longer expiry wins, none being the longest. A forgotten root is live again, as it was before.
     One that has expired begins anew. `created` is kept, but for those two. Details that were there stay,
@@ -208,7 +208,7 @@ def alone(root: Root) -> Root:
 
 
 def lasting(root: Root, expiries: Iterable[float | None]) -> Root:
-    """The root, kept as long as roots with these expiries that are based on it, and no longer than it must."""
+    """The root, kept as long as roots with these expiries that are based on it, and no longer than needed."""
     own = alone(root)
     until = latest([own.expires, *expiries])
     return own if until == own.expires else replace(own, expires=until, expires_alone=own.expires)

@@ -17,11 +17,11 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from castore.config import parse_name
+from castore.config import ROOT_CHAIN_MAX, parse_name
 from castore.digest import Bytes, Digest
-from castore.errors import NameMoved, NameTaken
+from castore.errors import BaseMissing, LimitExceeded, NameMoved, NameTaken, RootDamaged
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import Content, Root, RootDraft, forgotten, merged, root_id
+from castore.roots.model import Content, Root, RootDraft, alone, forgotten, merged, root_id
 from castore.store import quota
 from castore.store.access import Granted
 from castore.store.queries import Queries
@@ -29,6 +29,8 @@ from castore.store.transaction import Transactions
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
+
+    from castore.store.tombstones import Tombstone
 
 __all__ = ["Batch", "Meaning", "NameMove"]
 
@@ -107,8 +109,9 @@ class Batch:
         move: a root that has a draft's name already is forgotten, once the new one is there.
         allow_purged: bytes that were purged may be put again.
 
-        Each object was staged here, or is one that the writer sees. Raises ObjectMissing, ObjectPurged,
-        NameTaken, NameMoved, ScopeDenied, LimitExceeded (a quota), InvalidOption, StoreLocked,
+        Each object was staged here, or is one that the writer sees. A base is there before the call, has not
+        expired, and is of the same scope. Raises ObjectMissing, ObjectPurged, BaseMissing, NameTaken,
+        NameMoved, ScopeDenied, LimitExceeded (a quota, too long a chain), InvalidOption, StoreLocked,
         RootDamaged; then nothing is visible that was not before. Where the disk fails at the very end,
         a root may be there all the same, with all its objects. After a crash a root is there with all
         its objects, or it is not there; of several, those written first may be there alone.
@@ -193,7 +196,38 @@ class Batch:
         for digest in draft.objects:
             if digest.hex not in self._staged and not self._may_name(connection, digest, now):
                 raise self._queries.absence(digest)
+        if draft.base is not None:
+            self._check_base(connection, draft.base, scope, identity, now)
         return _Plan(draft, scope, identity, others)
+
+    def _bases(self, connection: Connection, root: Root, now: float) -> list[Root] | None:
+        """None if one of them is not there any more, or has expired."""
+        try:
+            found = self._parts.bases_of(connection, root)
+        except (BaseMissing, RootDamaged):
+            return None
+        return None if any(base.is_expired(now) for base in found) else found
+
+    def _check_base(self, connection: Connection, base: str, scope: str, identity: str, now: float) -> None:
+        """A root of this identity may be based on it, or is there. Raises BaseMissing, LimitExceeded."""
+        from castore.index import roots
+
+        old = roots.by_id(connection, identity)
+        if old is not None and not old.is_expired(now) and self._bases(connection, old, now) is not None:
+            return  # Its own base stays.
+        found = roots.by_id(connection, base)
+        if found is None or found.scope != scope or found.is_expired(now):
+            raise BaseMissing(base)
+        below = self._bases(connection, found, now)
+        if below is None or identity in {base, *(each.id for each in below)}:
+            raise BaseMissing(base)
+        if len(below) + 2 > ROOT_CHAIN_MAX:
+            raise LimitExceeded(
+                f"root '{base}' is based on {len(below)} others already",
+                limit="ROOT_CHAIN_MAX",
+                hint="write a root that is based on none",
+                base=base,
+            )
 
     def _may_name(self, connection: Connection, digest: Digest, now: float) -> bool:
         """Whether the object is there, and the writer sees it: asked in the root's own transaction."""
@@ -209,9 +243,9 @@ class Batch:
         parts = self._parts
         sequence = roots.next_sequence(connection)
         old = roots.by_id(connection, plan.identity)
-        root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence)
-        if root != old:
-            parts.put_root(connection, root)
+        old_bases = None if old is None else self._bases(connection, old, now)
+        root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence, old_bases=old_bases)
+        root = old if old is not None and root == alone(old) else parts.put_root(connection, root)
         # Until the grace is over what the name meant before can be had back.
         grace = parts.config.grace_seconds if plan.others else 0
         parts.put_roots(connection, [forgotten(other, now=now, grace_seconds=grace) for other in plan.others])
@@ -224,11 +258,16 @@ class Batch:
         if allow_purged:
             return
         purged = set(self._parts.tombstones.digests())
+        refused: dict[str, Tombstone] = {}
         for draft, scope in zip(drafts, scopes, strict=True):
             for digest in sorted(purged.intersection(draft.objects)):
                 tombstone = self._parts.tombstones.get(digest)
                 if tombstone is not None and scope in tombstone.scopes:
-                    raise tombstone.error()
+                    refused.setdefault(str(digest), tombstone)
+        for first in refused.values():
+            error = first.error()
+            error.refused = tuple(refused)
+            raise error
 
     def _lift_tombstones(self, drafts: Sequence[RootDraft], scopes: Sequence[str]) -> None:
         """The scopes that have the bytes again are told nothing any more."""

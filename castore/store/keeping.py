@@ -6,6 +6,7 @@ Laws:
   `keep` was asked for is not chosen by the digest of the document: that is another root's.
 - Forgetting removes nothing: the expiry becomes min(expiry, now + grace), and gc removes what expired.
   Until then `remember` restores what it was, all that was chosen or nothing.
+- A root on which others are based lasts as long as they do, forgotten or not.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ class RootChoice:
 class Forgotten:
     """The roots as they are now (or, in a dry run, would be), and what gc frees of them once all expired.
 
-    objects, stored_bytes: of the objects that, of all roots the caller sees, only these name.
-    expires: when the last of these roots does; None if there are none, or they are kept.
+    objects, stored_bytes: of the objects that, of all roots the caller sees, only these name, with those that
+    they are based on and that nothing else keeps. expires: when the last of these roots does; None if there
+    are none, or they are kept.
     unmatched: references that chose no root. left: how many of those chosen are as they were, since they
     are (or, of `remember`, are not) forgotten. still_kept: live roots of what the references mean that these
     do not choose: those with a name, and those made by hand.
@@ -104,12 +106,13 @@ def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_r
     """The chosen roots that are forgotten, and not yet collected, are what they were before.
 
     Raises NameTaken if another root has the name by now, LimitExceeded if what had expired was given up
-    to a quota, NotFound for an id that no root has; then nothing was changed.
+    to a quota, NotFound for an id that no root has, BaseMissing for one whose base was collected; then
+    nothing was changed.
     """
     scope = _scope(granted, choice)
     _check(choice)
     with parts.writing(names_files=granted.is_operator) as connection:
-        from castore.index import objects
+        from castore.index import bases, objects
 
         now = parts.clock()
         chosen = _chosen(connection, granted, scope, choice, now, kept_too=True)
@@ -120,11 +123,14 @@ def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_r
             chosen.by_id,
             now,
         )
+        for root in changed:
+            parts.bases_of(connection, root)
+        live = bases.settled(connection, changed)
         sizes = {
             each: objects.sizes(
-                connection, {digest for root in changed if root.scope == each for digest in root.objects}
+                connection, {digest for root in live if root.scope == each for digest in root.objects}
             )
-            for each in {root.scope for root in changed}
+            for each in {root.scope for root in live}
         }
         needs = quota.Needs(sizes, 0)
         quota.check(connection, parts.config, needs, now, is_operator=granted.is_operator)
@@ -294,15 +300,19 @@ def _done(
     *,
     dry_run: bool,
 ) -> Forgotten:
-    from castore.index import roots, seen
+    from castore.index import bases, roots, seen
 
-    changed = [replace(root, objects=tuple(root.objects)) for root in changed]
-    expiries = [root.expires for root in changed if root.expires is not None]
+    # With the bases that these alone have kept, and without those that others still need.
+    written = bases.settled(connection, [replace(root, objects=tuple(root.objects)) for root in changed])
+    expiring = [root for root in written if root.expires is not None]
+    expiries = [root.expires for root in expiring if root.expires is not None]
     freed = seen.named_only_by(
-        connection, roots.numbers(connection, [root.id for root in changed]), granted.seen
+        connection, roots.numbers(connection, [root.id for root in expiring]), granted.seen
     )
     if not dry_run:
-        parts.put_roots(connection, changed)
+        parts.put_roots(connection, written)
+    by_id = {root.id: root for root in written}
+    changed = [by_id[root.id] for root in changed]
     return Forgotten(
         tuple(changed),
         freed.objects,

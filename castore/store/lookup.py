@@ -68,7 +68,7 @@ class Lookup:
         prefix = parse_prefix(text)
         if prefix is None:
             named = self._named(text)
-            return Meaning(named[0].document, tuple(named[0].objects))
+            return Meaning(named[0].document, self._all_objects(named[0]))
         roots = self._queries.of_document(prefix)
         documents = {root.document.digest: root for root in roots if root.document is not None}
         by_id = {root.id: root for root in self._queries.with_id(prefix)}
@@ -76,10 +76,16 @@ class Lookup:
         if len(found) > 1:
             raise DigestAmbiguous(text, sorted(found))
         for root in (*documents.values(), *by_id.values()):
-            return Meaning(root.document, tuple(root.objects))
+            return Meaning(root.document, self._all_objects(root))
         return Meaning(None, (self.object(text),))
 
     # --- Helpers ---
+
+    def _all_objects(self, root: Root) -> tuple[Digest, ...]:
+        """Those of the roots that it is based on are its own, too."""
+        if root.base is None:
+            return tuple(root.objects)
+        return tuple(sorted({each for one in self._queries.based_chain(root) for each in one.objects}))
 
     def _objects(self, prefix: str) -> list[Digest]:
         """The objects that are there for this caller whose digest begins with these digits."""
