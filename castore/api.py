@@ -1,4 +1,4 @@
-"""The Python calls: open a store, fold, unfold, put, get. Every front end calls these.
+"""The Python calls: open a store, fold, unfold, view, put, get. Every front end calls these.
 
 Bytes and values are two calls each, so that a `str` is never in doubt: `fold_bytes` takes a JSON
 document as it stands and gives every byte back; `fold_value` takes what `json.loads` gives.
@@ -10,14 +10,14 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.config import parse_grants
 from castore.digest import Bytes, Digest
 from castore.fold.check import verify_documents, verify_files
 from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
 from castore.fold.policy import FoldPolicy
-from castore.fold.unfold import UnfoldReport, unfold_stream
+from castore.fold.unfold import UnfoldReport
 from castore.fold.value import from_json, to_json
 from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
@@ -26,6 +26,7 @@ from castore.store import Access, Store, StoreHandle
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
+    from castore.transcript.view import ViewRequest
 
 __all__ = [
     "Access",
@@ -39,6 +40,7 @@ __all__ = [
     "Store",
     "StoreHandle",
     "UnfoldReport",
+    "clip_text",
     "collect",
     "fold_bytes",
     "fold_stream",
@@ -56,6 +58,7 @@ __all__ = [
     "verify_documents",
     "verify_files",
     "verify_store",
+    "view_bytes",
 ]
 
 
@@ -135,6 +138,67 @@ def unfold_bytes(store: Store, document: Bytes, *, only: tuple[str, ...] = ()) -
     target = io.BytesIO()
     unfold_stream(io.BytesIO(document), target, StoreHandle.of(store), only=only, is_private=True)
     return target.getvalue()
+
+
+def unfold_stream(
+    source: BinaryIO,
+    target: BinaryIO,
+    handle: StoreHandle,
+    *,
+    only: Sequence[str] = (),
+    session: str | None = None,
+    is_private: bool = False,
+) -> UnfoldReport:
+    """`target` holds what was folded, or the session of a view, byte for byte; or nothing was written.
+
+    only: as of unfold_bytes. session: of several sessions that have this view, the one meant (its name, or
+    the beginning of its digest). Raises what unfold_bytes raises, and DigestAmbiguous.
+    """
+    from castore.transcript.unfolding import unfold_stream
+
+    return unfold_stream(source, target, handle, only=only, session=session, is_private=is_private)
+
+
+def view_bytes(
+    store: Store,
+    session: Bytes,
+    request: ViewRequest | None = None,
+    *,
+    name: str | None = None,
+    scope: str | None = None,
+    source_name: str | None = None,
+    keep_seconds: int | None = None,
+    allow_purged: bool = False,
+) -> bytes:
+    """The session as the model should see it; `unfold_bytes` of that is `session`, byte for byte.
+
+    request: strategies, options, format, leaf (castore.transcript.view.ViewRequest); None: `transparent`.
+    The rest: as of fold_bytes. Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken, ScopeDenied.
+    """
+    from castore.transcript.view import ViewRequest, make_view
+
+    view = make_view(
+        bytes(session),
+        StoreHandle.of(store),
+        request or ViewRequest(),
+        source_name=source_name,
+        name=name,
+        scope=scope,
+        keep_seconds=keep_seconds,
+        allow_purged=allow_purged,
+    )
+    return view.to_bytes()
+
+
+def clip_text(store: Store, text: str, *, characters_max: int = 4000, **options: Any) -> str:
+    """`text`, or its head and tail with a marker between; then the whole is an object that a root keeps.
+
+    options: scope, source_name, keep_seconds, allow_purged, as of fold_bytes; retrieve_with.
+    """
+    from castore.transcript.clipping import clip_text
+
+    handle = StoreHandle.of(store)
+    return clip_text(text.encode(), handle, characters_max=characters_max, **options).decode()
 
 
 def fold_value(store: Store, value: Any, policy: FoldPolicy | None = None, **options: Any) -> Any:

@@ -116,6 +116,18 @@ COMMANDS: dict[str, Entry] = {
         "Remove an object though something names it, and say so to those who could see it",
         "ctx purge 3f9ac01b77de --reason 'a password got in'",
     ),
+    "view": Entry(
+        "sessions",
+        "castore.cli.sessions",
+        "Write an agent's session as the model should see it, payloads moved out",
+        "ctx view session.jsonl -o small.jsonl --stats",
+    ),
+    "clip": Entry(
+        "sessions",
+        "castore.cli.sessions",
+        "Show the head and tail of a long text, and store the whole",
+        "make 2>&1 | ctx clip --limit 4000",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

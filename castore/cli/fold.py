@@ -159,11 +159,17 @@ def unfold(
             help="Expand only this and leave the rest; may be given again.",
         ),
     ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--source", metavar="NAME|DIGEST", help="Of several sessions with this view, the one meant."
+        ),
+    ] = None,
     scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
-    """OUT or stdout holds the document that was folded, byte for byte; or nothing was written."""
+    """OUT or stdout holds what was folded, or the session of a view, byte for byte; or nothing."""
     from castore import api
 
     handle = find_store(store, scope)
@@ -173,7 +179,9 @@ def unfold(
         open_target(out, sync=False) as target,
         placed_in(file),
     ):
-        report = api.unfold_stream(source, target, handle, only=tuple(only or ()), is_private=is_private(out))
+        report = api.unfold_stream(
+            source, target, handle, only=tuple(only or ()), session=session, is_private=is_private(out)
+        )
     if only and not report.expanded:
         output.note("no reference matched --only, so nothing was expanded")
 

@@ -1,0 +1,295 @@
+"""view, clip: sessions and texts on their way to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from castore.cli import output
+from castore.cli.files import lasting_place, open_source, open_target, placed_in, source_name
+from castore.cli.locate import find_store
+from castore.cli.output import Record, Size, plural, size_text
+from castore.cli.parameters import (
+    AllowPurged,
+    DryRun,
+    File,
+    Json,
+    KeepFor,
+    Name,
+    Out,
+    Scope,
+    StoreFolder,
+    parse_count,
+    parse_keep_for,
+)
+from castore.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from castore.transcript.view import View, ViewRequest
+
+__all__ = ["clip", "view"]
+
+_FINDINGS = 3
+
+_STRATEGY_HELP = (
+    "transparent (default), tiered, dedupe-reads, clip, cap; several are joined by commas, or given again."
+)
+
+
+def view(
+    file: File = None,
+    out: Out = None,
+    strategy: Annotated[
+        list[str] | None, typer.Option("--strategy", metavar="NAME[,NAME]", help=_STRATEGY_HELP)
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Read the session as this format.")
+    ] = None,
+    leaf: Annotated[
+        str | None,
+        typer.Option("--leaf", metavar="ID", help="View the branch that ends there (default: the latest)."),
+    ] = None,
+    sidechain: Annotated[
+        str | None, typer.Option("--sidechain", metavar="ID", help="View this sub-agent's transcript.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a session with oddities.")] = False,
+    step: Annotated[
+        str | None,
+        typer.Option("--step", metavar="TURNS", help="Let what moves advance by so many turns (default: 8)."),
+    ] = None,
+    fold_arguments: Annotated[
+        str | None,
+        typer.Option("--fold-arguments", metavar="N", help="Move arguments of calls over N bytes too."),
+    ] = None,
+    mark_thinking: Annotated[
+        str | None,
+        typer.Option("--mark-thinking", metavar="yes|no", help="Leave a marker for thinking (default: yes)."),
+    ] = None,
+    max_prose: Annotated[
+        str | None,
+        typer.Option("--max-prose", metavar="N", help="Let the oldest prose leave over N characters."),
+    ] = None,
+    retrieve_with: Annotated[
+        str | None,
+        typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            "--window", metavar="N", help="tiered: clip lightly in the last N messages (default: 6)."
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option("--limit", metavar="N", help="clip: characters that a result shows (default: 4000)."),
+    ] = None,
+    cap: Annotated[
+        str | None, typer.Option("--cap", metavar="N", help="cap: bytes that the view may take.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget", metavar="SIZE", help="Add strategies until it fits: 200000, 150kB or 30k-tokens."
+        ),
+    ] = None,
+    allow_prose: Annotated[
+        bool, typer.Option("--allow-prose", help="Let prose leave for a cap or budget.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print what happens to each part, and why, instead of the view.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the view by its API's rules; findings on stderr, exit 3.")
+    ] = False,
+    keep_for: KeepFor = None,
+    name: Name = None,
+    scope: Scope = None,
+    allow_purged: AllowPurged = False,
+    dry_run: DryRun = False,
+    stats: Annotated[bool, typer.Option("--stats", help="Sum it up on stderr.")] = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> int:
+    """OUT or stdout holds the session as the model should see it; `ctx unfold` of that gives it back."""
+    from castore.transcript.budget import Budget
+    from castore.transcript.decision import ViewOptions
+    from castore.transcript.view import ViewRequest, make_view, plan_view
+
+    given: dict[str, Any] = {
+        "step": parse_count("--step", step),
+        "fold_arguments": parse_count("--fold-arguments", fold_arguments),
+        "mark_thinking": _yes_or_no("--mark-thinking", mark_thinking),
+        "max_prose": parse_count("--max-prose", max_prose),
+        "retrieve_with": retrieve_with,
+        "window_messages": parse_count("--window", window),
+        "clip_characters": parse_count("--limit", limit),
+        "cap_bytes": parse_count("--cap", cap),
+        "cap_prose": allow_prose or None,
+    }
+    request = ViewRequest(
+        strategies=_strategies(strategy, cap),
+        options=ViewOptions(**{key: value for key, value in given.items() if value is not None}),
+        format=format,
+        leaf=leaf,
+        sidechain=sidechain,
+        is_strict=strict,
+        budget=None if budget is None else Budget.parse(budget),
+        allow_prose=allow_prose,
+    )
+    handle = find_store(store)
+    keep_seconds = parse_keep_for(keep_for)
+    with output.working("viewing"), open_source(file) as source, placed_in(file):
+        data = source.read()
+        if dry_run or explain:
+            made = plan_view(data, request)
+        else:
+            made = make_view(
+                data,
+                handle,
+                request,
+                source_name=source_name(file),
+                name=name,
+                scope=scope,
+                keep_seconds=keep_seconds,
+                allow_purged=allow_purged,
+                file=lasting_place(out),
+            )
+    if explain:
+        output.table(_explained(made), as_json)
+    elif not dry_run:
+        with open_target(out, sync=True) as target:
+            for piece in made.pieces():
+                target.write(piece)
+            target.flush()
+    _tell(made, request, stats=stats or dry_run or as_json or (explain and output.is_attended()))
+    return _check(made) if check else 0
+
+
+def clip(
+    file: File = None,
+    out: Out = None,
+    limit: Annotated[
+        str | None,
+        typer.Option("--limit", metavar="N", help="Characters that stand, head and tail (default: 4000)."),
+    ] = None,
+    keep_for: KeepFor = None,
+    scope: Scope = None,
+    allow_purged: AllowPurged = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """OUT or stdout holds the text, or its head and tail with a marker between; the whole is stored."""
+    from castore.transcript.clipping import clip_text
+
+    characters = parse_count("--limit", limit)
+    keep_seconds = parse_keep_for(keep_for)
+    with open_source(file) as source, placed_in(file):
+        shown = clip_text(
+            source.read(),
+            find_store(store),
+            characters_max=4000 if characters is None else characters,
+            source_name=source_name(file),
+            scope=scope,
+            keep_seconds=keep_seconds,
+            allow_purged=allow_purged,
+        )
+    with open_target(out, sync=True) as target:
+        target.write(shown)
+        target.flush()
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _strategies(given: list[str] | None, cap: str | None) -> tuple[str, ...]:
+    names = [name.strip() for each in given or ["transparent"] for name in each.split(",")]
+    if cap is not None and "cap" not in names:
+        names.append("cap")
+    if cap is None and "cap" in names:
+        raise InvalidOption("the strategy 'cap' needs --cap N", option="--cap")
+    if len(set(names)) < len(names):
+        raise InvalidOption("a strategy is given twice", option="--strategy")
+    return tuple(names)
+
+
+def _yes_or_no(option: str, text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text not in ("yes", "no"):
+        raise InvalidOption(f"{option} must be yes or no, not '{text[:40]}'", option=option)
+    return text == "yes"
+
+
+def _explained(view: View) -> Iterator[Record]:
+    """A record a part, and one a run of records that left."""
+    from castore.transcript.explain import explain
+
+    for row in explain(view):
+        yield Record(
+            (row.part, row.turn, row.kind, Size(row.size), row.decision, row.reason, row.digest or ""),
+            {
+                "part": row.part,
+                "turn": row.turn,
+                "kind": row.kind,
+                "line": row.line,
+                "bytes": row.size,
+                "view_bytes": row.view_size,
+                "decision": row.decision,
+                "reason": row.reason,
+                "strategy": row.strategy,
+                "digest": row.digest,
+            },
+        )
+
+
+def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
+    """What was odd, what left, and what it saved."""
+    from castore.transcript.explain import count
+
+    transcript = view.transcript
+    for odd in transcript.oddities[:_ODDITIES_SHOWN]:
+        output.note(f"line {odd.line}: {odd.words}")
+    if len(transcript.oddities) > _ODDITIES_SHOWN:
+        output.note(f"{len(transcript.oddities) - _ODDITIES_SHOWN:,} more oddities ('--json' counts them)")
+    if not view.prose_is_complete:
+        output.note("some prose left: what stands of it is incomplete")
+    if request.budget is not None and tuple(view.taken) != tuple(request.strategies):
+        output.note(f"to fit the budget: {', '.join(view.taken)}")
+    if not (stats or output.is_attended()):
+        return
+    counted = count(view)
+    before, after = view.source.size, view.content.size
+    moved = ", ".join(f"{number:,} {what}" for what, number in counted.moved.items()) or "nothing"
+    saved = f"{100 * (before - after) / before:.0f}% less" if before else "empty"
+    kept = f"{plural(counted.prose, 'prose part')}, {plural(counted.calls, 'call')}, {counted.whole_turns}"
+    output.summary(
+        f"kept {kept}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved})",
+        source={"digest": view.source.digest, "size": before},
+        view={"digest": view.content.digest, "size": after},
+        format=transcript.format,
+        strategies=list(view.taken),
+        turns=transcript.turns,
+        prose=counted.prose,
+        calls=counted.calls,
+        moved=counted.moved,
+        oddities=[{"line": odd.line, "code": odd.code} for odd in transcript.oddities],
+        prose_complete=view.prose_is_complete,
+        root=view.root.id if view.root is not None else None,
+    )
+
+
+_ODDITIES_SHOWN = 5
+
+
+def _check(view: View) -> int:
+    """By the API's rules: what is wrong with the view, and whether the session had it already."""
+    from castore.transcript.checking import check_view
+
+    new, old = check_view(view)
+    for finding in new:
+        output.note(f"{finding.rule} at {finding.place}: {finding.words}")
+    if old:
+        output.note(f"{plural(len(old), 'finding')} that the session itself has")
+    return _FINDINGS if new or old else 0

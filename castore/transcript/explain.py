@@ -1,0 +1,166 @@
+"""What happened to each part of a view, and why: rows for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from castore.transcript.decision import Act, boundary_turn
+from castore.transcript.marker import MARKER_BYTES
+from castore.transcript.model import Form, Part, PartKind
+from castore.transcript.render import ViewSplice
+from castore.transcript.view import View
+
+__all__ = ["Counted", "Explained", "count", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One part, or one run of whole records (part None). size, view_size: bytes in session and view."""
+
+    part: int | None
+    turn: int | None
+    kind: str
+    line: int
+    size: int
+    view_size: int
+    decision: str
+    reason: str
+    strategy: str | None
+    digest: str | None
+
+
+@dataclass(slots=True)
+class Counted:
+    """prose, calls: parts that stand whole. moved: what -> how many parts left. whole_turns: words."""
+
+    prose: int = 0
+    calls: int = 0
+    moved: dict[str, int] = field(default_factory=dict)
+    whole_turns: str = ""
+
+
+def explain(view: View) -> Iterator[Explained]:
+    """A row for each part and each run of records that left, in order of the session."""
+    transcript = view.transcript
+    splices = {splice.part: splice for splice in view.rendered.splices if splice.part is not None}
+    runs = [splice for splice in view.rendered.splices if splice.part is None]
+    waiting = iter(runs)
+    run = next(waiting, None)
+    line, counted = 1, 0
+    source = transcript.source
+
+    def line_of(offset: int) -> int:
+        nonlocal line, counted
+        line += source.count(b"\n", counted, offset)
+        counted = offset
+        return line
+
+    boundary = boundary_turn(transcript, 1)
+    for part in transcript.parts:
+        while run is not None and run.start <= part.start:
+            yield _of_run(run, line_of(run.start))
+            run = next(waiting, None)
+        if any(each.start <= part.start < each.end for each in runs):
+            continue
+        yield _of_part(view, part, splices.get(part.index), line_of(part.start), boundary)
+    while run is not None:
+        yield _of_run(run, line_of(run.start))
+        run = next(waiting, None)
+
+
+def count(view: View) -> Counted:
+    """For the one line that sums a view up."""
+    counted = Counted()
+    parts = view.transcript.parts
+    left = {splice.part for splice in view.rendered.splices}
+    for part in parts:
+        if part.index not in left:
+            counted.prose += part.kind is PartKind.PROSE
+            counted.calls += part.kind is PartKind.CALL
+    for splice in view.rendered.splices:
+        what = _NAMES.get(str(splice.reason), str(splice.reason))
+        counted.moved[what] = counted.moved.get(what, 0) + 1
+    turns = sorted({parts[splice.part].turn for splice in view.rendered.splices if splice.part is not None})
+    whole = view.transcript.turns - (turns[-1] + 1 if turns else 0)
+    counted.whole_turns = f"last {whole:,} turns whole" if whole != 1 else "last turn whole"
+    return counted
+
+
+_NAMES = {
+    "tool_result": "results",
+    "thinking": "thinking",
+    "media": "media",
+    "arguments": "arguments",
+    "repeat": "repeats",
+    "clipped": "clipped",
+    "prose": "prose",
+    "ui": "ui",
+    "unknown": "unknown",
+    "older": "older",
+    "other branch": "other branch",
+    "cut": "cut",
+}
+
+
+def _of_part(view: View, part: Part, splice: ViewSplice | None, line: int, boundary: int) -> Explained:
+    decision = view.decisions.get(part.index)
+    if splice is not None and decision is not None:
+        return Explained(
+            part.index,
+            part.turn,
+            str(part.kind),
+            line,
+            part.size,
+            len(splice.replacement),
+            _ACTS[decision.act],
+            str(decision.reason),
+            decision.strategy,
+            str(splice.descriptor.digest),
+        )
+    return Explained(
+        part.index,
+        part.turn,
+        str(part.kind),
+        line,
+        part.size,
+        part.size,
+        "whole",
+        _why_whole(part, decision is not None, boundary),
+        None,
+        None,
+    )
+
+
+_ACTS = {Act.MOVE: "moved", Act.DROP: "dropped", Act.CLIP: "clipped", Act.SAME: "same as before"}
+
+
+def _why_whole(part: Part, was_decided: bool, boundary: int) -> str:
+    if was_decided:
+        return "no shorter"
+    if part.kind is PartKind.PROSE:
+        return "prose"
+    if part.form is Form.FIXED:
+        return "the API wants it back"
+    if part.is_error:
+        return "error"
+    if part.size <= MARKER_BYTES:
+        return "small"
+    if part.turn >= boundary:
+        return "last turn or open loop"
+    return "call" if part.kind is PartKind.CALL else "recent"
+
+
+def _of_run(run: ViewSplice, line: int) -> Explained:
+    return Explained(
+        None,
+        None,
+        "records",
+        line,
+        run.end - run.start,
+        0,
+        "moved",
+        str(run.reason),
+        None,
+        str(run.descriptor.digest),
+    )

@@ -1,0 +1,355 @@
+"""View: a session as the model should see it, and a root that gives the session's bytes back.
+
+session bytes -> records -> format -> strategies -> render -> proof -> commit -> the view's bytes
+
+Laws:
+- `unfold(view(session)) == session`, proved on the splices before anything is stored; what the view names
+  is on the disk before a byte of it is given out, and a crash leaves the root with all its objects or none.
+- The same session and options give the same view, whatever the store holds (L8). A view of a recorded view
+  with the same options is that view; with others it is refused, for what left can't come back by deciding
+  again.
+- A view of a grown session stores only what it adds to the earlier one that it begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from castore.digest import Digest
+from castore.document.reference import members
+from castore.errors import InvalidOption, NotFound, SessionInvalid
+from castore.fold.literal import rebuild
+from castore.roots.model import Content, Root, RootDraft, RootKind
+from castore.transcript.budget import Budget, fit
+from castore.transcript.decision import Decision, ViewOptions
+from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.model import PartKind, Transcript
+from castore.transcript.recorded import (
+    VIEW,
+    RecordedSplice,
+    edited_view,
+    find_recorded,
+    prefix_digests,
+    splices_of,
+)
+from castore.transcript.records import read_records
+from castore.transcript.render import Rendered, render
+from castore.transcript.strategies import decide, find_strategies
+
+if TYPE_CHECKING:
+    from castore.store import Store, StoreHandle
+
+__all__ = ["DEFAULT_STRATEGIES", "View", "ViewRequest", "make_view", "plan_view"]
+
+DEFAULT_STRATEGIES = ("transparent",)
+
+_BRANCH = ("leaf", "sidechain", "asked")
+"""What was asked for of the session itself."""
+
+_LOOKED_AT_MAX = 4
+"""Earlier views that are read in search of one to be based on."""
+
+_CHAIN_MAX = 60
+"""A longer chain begins anew: reading a view reads all that it is based on."""
+
+
+@dataclass(frozen=True)
+class ViewRequest:
+    """What is asked for. format None: told from the content. is_strict: what is odd is refused.
+
+    budget: strategies are added until the view fits (castore.transcript.budget).
+    """
+
+    strategies: tuple[str, ...] = DEFAULT_STRATEGIES
+    options: ViewOptions = field(default_factory=ViewOptions)
+    format: str | None = None
+    leaf: str | None = None
+    sidechain: str | None = None
+    is_strict: bool = False
+    budget: Budget | None = None
+    allow_prose: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """What decides the view's bytes, as its root remembers it."""
+        said: dict[str, Any] = {"strategies": [str(each.id) for each in find_strategies(self.strategies)]}
+        for name, value in zip(_BRANCH, (self.leaf, self.sidechain, self.format), strict=True):
+            if value is not None:
+                said[name] = value
+        if self.budget is not None:
+            said["budget"] = [str(self.budget), self.allow_prose]
+        return {**said, "options": self.options.said()}
+
+
+@dataclass(frozen=True)
+class View:
+    """A view and how it came about. taken: ids of the strategies that made it.
+
+    root: None if the view is the session itself, or was only planned.
+    """
+
+    transcript: Transcript
+    decisions: dict[int, Decision]
+    rendered: Rendered
+    taken: tuple[str, ...]
+    root: Root | None = None
+
+    @cached_property
+    def source(self) -> Content:
+        return Content(Digest.of(self.transcript.source), len(self.transcript.source))
+
+    @cached_property
+    def content(self) -> Content:
+        """Digest and size of the view."""
+        digest = sha256()
+        for piece in self.pieces():
+            digest.update(piece)
+        return Content(Digest(digest.hexdigest()), self.rendered.size)
+
+    @property
+    def prose_is_complete(self) -> bool:
+        """Whether every prose part of what is viewed stands as it was."""
+        parts = self.transcript.parts
+        return not any(
+            splice.part is not None and parts[splice.part].kind is PartKind.PROSE
+            for splice in self.rendered.splices
+        )
+
+    def pieces(self) -> Iterator[bytes | memoryview]:
+        """The view's bytes."""
+        return self.rendered.pieces()
+
+    def to_bytes(self) -> bytes:
+        return b"".join(self.pieces())
+
+
+def plan_view(source: bytes, request: ViewRequest) -> View:
+    """The view that `make_view` would make, of a session that is no view; no store is touched.
+
+    Raises SessionInvalid, LimitExceeded, InvalidOption.
+    """
+    strategies = find_strategies(request.strategies)
+    records = read_records(source)
+    transcript = read_transcript(records, ReadOptions(request.leaf, request.sidechain), format=request.format)
+    if request.is_strict and transcript.oddities:
+        odd = transcript.oddities[0]
+        error = SessionInvalid(
+            f"{odd.words} ({odd.code})", line=odd.line, hint="--strict refuses what is odd"
+        )
+        error.at(f"line {odd.line}")
+        raise error
+    if request.budget is not None:
+        fitted = fit(
+            transcript, request.strategies, request.options, request.budget, allow_prose=request.allow_prose
+        )
+        _prove(fitted.rendered)
+        return View(transcript, fitted.decisions, fitted.rendered, taken=fitted.strategies)
+    decisions = decide(transcript, strategies, request.options)
+    rendered = render(transcript, decisions, request.options)
+    _prove(rendered)
+    return View(transcript, decisions, rendered, taken=tuple(str(each.id) for each in strategies))
+
+
+def make_view(
+    source: bytes,
+    handle: StoreHandle,
+    request: ViewRequest,
+    *,
+    source_name: str | None = None,
+    name: str | None = None,
+    scope: str | None = None,
+    keep_seconds: int | None = None,
+    allow_purged: bool = False,
+    file: str | None = None,
+) -> View:
+    """The view of a session, recorded: `unfold` of its bytes gives `source` back.
+
+    source: a session; or a view that was recorded, with or without records that a harness appended. If
+    nothing leaves, the view is the session, and no root and no store is made. file: where the view will
+    lie, an absolute path, which the root remembers. Raises SessionInvalid, LimitExceeded, InvalidOption,
+    NameTaken and what Store and Batch raise.
+    """
+    rows = handle.get().views() if handle.exists else []
+    if rows:
+        source = _session_of(source, handle.get(), rows, request)
+    view = plan_view(source, request)
+    if not view.rendered.splices and next(members(source), None) is None:
+        return view
+    store = handle.get_or_create()
+    rows = rows or store.views()
+    draft = RootDraft(
+        RootKind.VIEW,
+        (),
+        scope=scope,
+        name=name,
+        source_name=source_name,
+        source=view.source,
+        document=view.content,
+        keep_seconds=keep_seconds,
+        details={} if file is None else {"file": file},
+    )
+    root = _commit(store, view, request, draft, rows, allow_purged=allow_purged)
+    return replace(view, root=root)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _session_of(source: bytes, store: Store, rows: Sequence[Any], request: ViewRequest) -> bytes:
+    """The session behind `source`, if that is a recorded view; else `source`."""
+    recorded = find_recorded(rows, store, source)
+    if recorded is None:
+        edited = edited_view(rows, store, source)
+        if edited is None or store.document_root(Digest.of(source)) is not None:
+            return source
+        raise SessionInvalid(
+            f"it was a view of '{edited.source_name or edited.id}', and was changed in the middle",
+            hint="view the session itself; only whole records may follow a view",
+        )
+    facts = recorded.facts
+    if not _is_same(facts, request.said()):
+        made = ",".join(facts.get("strategies", ()))
+        raise InvalidOption(
+            f"it is a view already, made with {made} and other options",
+            hint="unfold it first, or ask for the same strategies and options",
+        )
+    return recorded.source(source)[0]
+
+
+def _is_same(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether a view was asked for in these words."""
+    return all(facts.get(key) == said.get(key) for key in ("strategies", "options", "budget", *_BRANCH))
+
+
+def _prove(rendered: Rendered) -> None:
+    """The splices, put back, give the source: checked on the very objects that will be stored."""
+    source = rendered.transcript.source
+    done = 0
+    for splice in rendered.splices:
+        assert done <= splice.start <= splice.end, "splices of a view overlap"
+        done = splice.end
+        literal = rebuild(splice.descriptor, bytes(splice.data))
+        if splice.before + literal + splice.after != source[splice.start : splice.end]:
+            raise AssertionError(f"the span at byte {splice.start} would not come back")
+
+
+def _recorded(rendered: Rendered) -> list[RecordedSplice]:
+    """The splices in terms of the view."""
+    found = []
+    moved = 0
+    for splice in rendered.splices:
+        start = splice.start - moved
+        found.append(
+            RecordedSplice(
+                start,
+                len(splice.replacement),
+                splice.descriptor,
+                str(splice.reason),
+                splice.before,
+                splice.after,
+            )
+        )
+        moved += splice.end - splice.start - len(splice.replacement)
+    return found
+
+
+def _head(view: View) -> dict[str, Any] | None:
+    """How the view begins, up to the end of what stands for its first splice."""
+    moved = 0
+    for splice in view.rendered.splices:
+        if splice.replacement and b"[ctx " in splice.replacement:
+            size = splice.start - moved + len(splice.replacement)
+            begins = sha256(view.to_bytes()[:size]).hexdigest()
+            return {"size": size, "sha256": begins}
+        moved += splice.end - splice.start - len(splice.replacement)
+    return None
+
+
+def _commit(
+    store: Store,
+    view: View,
+    request: ViewRequest,
+    draft: RootDraft,
+    rows: Sequence[Any],
+    *,
+    allow_purged: bool,
+) -> Root:
+    """The view's root is there with all its objects. Where the view that it is based on goes meanwhile, it is
+    recorded whole."""
+    recorded = _recorded(view.rendered)
+    scope = store.granted.writing_scope(draft.scope)
+    base = _base(store, view, request, scope, rows, recorded)
+    while True:
+        kept = base.kept if base is not None else 0
+        own = recorded[kept:]
+        facts = {
+            **request.said(),
+            "taken": list(view.taken),
+            "format": view.transcript.format,
+            "ends": view.transcript.leaf,
+            "prose": "complete" if view.prose_is_complete else "incomplete",
+            "head": _head(view),
+            "keep": kept,
+            "splices": [splice.to_json() for splice in own],
+        }
+        with store.batch() as batch:
+            staged = {batch.stage(each.data).digest for each in view.rendered.splices[kept:]}
+            whole = replace(
+                draft,
+                objects=tuple(sorted(staged)),
+                base=base.root_id if base is not None else None,
+                details={**draft.details, VIEW: facts},
+            )
+            try:
+                return batch.commit(whole, allow_purged=allow_purged)
+            except NotFound:
+                if base is None:
+                    raise
+        base = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """An earlier view of the same session. kept: how many of its splices this one begins with."""
+
+    root_id: str
+    kept: int
+
+
+def _base(
+    store: Store,
+    view: View,
+    request: ViewRequest,
+    scope: str,
+    rows: Sequence[Any],
+    recorded: list[RecordedSplice],
+) -> _Base | None:
+    """The longest earlier view, of a session that this one begins with, made in the same way."""
+    source = view.transcript.source
+    earlier = [row for row in rows if row.scope == scope and row.source.size < len(source)]
+    digests = prefix_digests(source, {row.source.size for row in earlier})
+    earlier = [row for row in earlier if digests[row.source.size] == row.source.digest.hex]
+    said = request.said()
+    for row in sorted(earlier, key=lambda row: -row.source.size)[:_LOOKED_AT_MAX]:
+        root = store.root(row.root_id)
+        facts = root.details.get(VIEW, {}) if root is not None else {}
+        if root is None or not _is_same(facts, said):
+            continue
+        try:
+            chain = store.based_chain(root)
+            splices = splices_of(store, root)
+        except (NotFound, SessionInvalid):
+            continue
+        kept = 0
+        while kept < min(len(splices), len(recorded)) and splices[kept] == recorded[kept]:
+            kept += 1
+        while chain and not chain[0].details[VIEW]["splices"]:
+            # It adds nothing itself, so what it is based on will do, and chains stay as short as can be.
+            chain = chain[1:]
+        if not kept or not chain or len(chain) >= _CHAIN_MAX:
+            return None
+        return _Base(chain[0].id, kept)
+    return None
