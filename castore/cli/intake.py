@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from castore.cli.files import STANDARD, source_name, standard_input, unreadable
-from castore.errors import CastoreError
+from castore.errors import CastoreError, ObjectPurged
 from castore.roots.model import RootDraft
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["put_files"]
 
 _PIECE_BYTES = 1 << 20
+
+_SHOWN = 5
+"""Files that one line names."""
 
 
 def put_files(
@@ -34,7 +37,10 @@ def put_files(
         stored = [(path, each) for path, each in results if not isinstance(each, OSError | ValueError)]
         unread = [unreadable(path, each) for path, each in results if isinstance(each, OSError | ValueError)]
         if stored:
-            batch.commit(_complete(draft, stored), allow_purged=allow_purged)
+            try:
+                batch.commit(_complete(draft, stored), allow_purged=allow_purged)
+            except ObjectPurged as error:
+                raise _naming_files(error, stored) from error.__cause__
     return stored, unread
 
 
@@ -65,6 +71,19 @@ def _pieces() -> Iterator[bytes]:
         if not piece:
             return
         yield piece
+
+
+def _naming_files(error: ObjectPurged, stored: list[tuple[str, Staged]]) -> ObjectPurged:
+    """Says which of the files hold what was purged: all of one put are stored, or none."""
+    refused = set(error.refused)
+    held = [(path, staged.digest) for path, staged in stored if str(staged.digest) in refused]
+    error.fields["files"] = [path for path, _ in held]
+    error.fields["digests"] = [str(digest) for _, digest in held]
+    more = f" and {len(held) - _SHOWN:,} more" if len(held) > _SHOWN else ""
+    error.at(", ".join(f"{path} ({digest.abbreviated})" for path, digest in held[:_SHOWN]) + more)
+    if len(stored) > len(held):
+        error.hint = "nothing was stored: leave these files out, or put their bytes again with --allow-purged"
+    return error
 
 
 def _complete(draft: RootDraft, stored: list[tuple[str, Staged]]) -> RootDraft:

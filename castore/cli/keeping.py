@@ -26,16 +26,20 @@ from castore.cli.parameters import (
     parse_keep_for,
 )
 from castore.cli.roots import root_facts, root_record
-from castore.config import parse_duration
-from castore.digest import Digest
-from castore.errors import DigestAmbiguous, InvalidOption, NotFound
+from castore.config import FIELD_CHARACTERS_MAX, parse_duration
+from castore.digest import SHORT_HEX, Digest, parse_prefix
+from castore.errors import DigestAmbiguous, InvalidOption, NameMissing, NotFound
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
+    from castore.roots.model import Root
     from castore.store import Store
     from castore.store.keeping import Forgotten
 
 __all__ = ["forget", "gc", "keep", "log", "tag", "why"]
+
+_SHOWN = 5
+"""Words, or roots, that one line lists."""
 
 
 def log(
@@ -76,11 +80,13 @@ def tag(
     """NAME means the object, or the folded document with all its objects, and keeps it. Taken: 15."""
     if expected is not None and not move:
         raise InvalidOption("--expect is about a move", hint="say --move too")
-    root = (
-        find_store(store)
-        .get()
-        .tag(name, ref, scope=scope, keep_seconds=parse_keep_for(keep_for), move=move, expected=expected)
-    )
+    opened, keep_seconds = find_store(store).get(), parse_keep_for(keep_for)
+    try:
+        root = opened.tag(name, ref, scope=scope, keep_seconds=keep_seconds, move=move, expected=expected)
+    except NameMissing as error:
+        if error.fields["subject"] == ref.strip() and _is_regular(ref):
+            error.hint = "it is a file: 'ctx keep FILE --name NAME' names the folded document in it"
+        raise
     if as_json:
         output.block((), root_facts(root), as_json)
 
@@ -104,9 +110,11 @@ def keep(
     opened = find_store(store).get()
     files = [target for target in targets if _is_file(opened, target)]
     references = [target for target in targets if target not in files]
-    roots = api.keep(
-        opened, *references, files=files, name=name, scope=scope, keep_seconds=parse_keep_for(keep_for)
-    )
+    keep_seconds = parse_keep_for(keep_for)
+    try:
+        roots = api.keep(opened, *references, files=files, name=name, scope=scope, keep_seconds=keep_seconds)
+    except NameMissing as error:
+        raise _neither(str(error.fields["subject"])) from None
     if as_json:
         for root in roots:
             output.block((), root_facts(root), as_json)
@@ -116,7 +124,7 @@ def keep(
 
 def _is_file(opened: Store, target: str) -> bool:
     """Whether FILE is meant. Raises InvalidOption if REF may be meant as well."""
-    if "\0" in target or not os.path.isfile(target):
+    if not _is_regular(target):
         return False
     try:
         opened.find(target)
@@ -131,10 +139,28 @@ def _is_file(opened: Store, target: str) -> bool:
     )
 
 
+def _is_regular(path: str) -> bool:
+    return "\0" not in path and os.path.isfile(path)
+
+
+def _neither(target: str) -> NameMissing:
+    """What was to be kept is no file, and the store knows nothing of that name."""
+    hint = "check the path; 'ctx log' lists the names in use, 'ctx ls' the objects"
+    if "\0" not in target and os.path.exists(target):
+        hint = "what has this path is not a regular file"
+    return NameMissing(target, what="file, object or name", hint=hint)
+
+
 def forget(
     refs: Annotated[
         list[str] | None,
         typer.Argument(metavar="REF", help="Names, digests of folded documents, digests that put printed."),
+    ] = None,
+    root: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--root", metavar="ID", help="Forget this root alone, as 'ctx log' lists it; may be given again."
+        ),
     ] = None,
     older_than: Annotated[
         str | None, typer.Option("--older-than", metavar="DUR", help="Forget what is older, and has no name.")
@@ -154,17 +180,20 @@ def forget(
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
-    """The roots chosen expire when the grace time is over; none being chosen is no error."""
+    """The roots chosen expire when the grace time is over. None being chosen is no error, and is said."""
     from castore.store.keeping import RootChoice
+    from castore.store.lookup import pasted
 
-    if not refs and older_than is None and source is None and keep_last is None:
+    if not refs and not root and older_than is None and source is None and keep_last is None:
         raise InvalidOption(
-            "nothing says what to forget", hint="name a REF, or say --older-than 30d, --source or --keep-last"
+            "nothing says what to forget",
+            hint="name a REF, or say --root ID, --older-than 30d, --source or --keep-last",
         )
     if undo and now:
         raise InvalidOption("--undo and --now contradict each other")
     choice = RootChoice(
-        references=tuple(refs or ()),
+        references=tuple(map(pasted, refs or ())),
+        roots=tuple(root or ()),
         older_than_seconds=None if older_than is None else parse_duration(older_than),
         source=source,
         keep_last=parse_count("--keep-last", keep_last),
@@ -172,9 +201,16 @@ def forget(
     )
     opened = find_store(store).get()
     if undo:
-        _say_forgotten(opened.remember(choice, dry_run=dry_run), "remember", dry_run, as_json)
+        done, verb = opened.remember(choice, dry_run=dry_run), "remember"
     else:
-        _say_forgotten(opened.forget(choice, at_once=now, dry_run=dry_run), "forget", dry_run, as_json)
+        done, verb = opened.forget(choice, at_once=now, dry_run=dry_run), "forget"
+    _say_forgotten(done, verb, dry_run, as_json)
+    # A policy that runs each night may well choose nothing.
+    is_asked_for = undo or refs or root or as_json or output.is_attended()
+    if (is_asked_for and not done.roots) or done.unmatched:
+        output.summary(_nothing_words(done, verb), roots=len(done.roots))
+    if done.still_kept:
+        output.note(_still_kept_words(done.still_kept))
 
 
 def _say_forgotten(done: Forgotten, verb: str, dry_run: bool, as_json: bool) -> None:
@@ -186,6 +222,8 @@ def _say_forgotten(done: Forgotten, verb: str, dry_run: bool, as_json: bool) -> 
             "stored_bytes": done.stored_bytes,
             "expires": None if done.expires is None else Moment(done.expires),
             "dry_run": dry_run,
+            "unmatched": [output.clipped(each, FIELD_CHARACTERS_MAX) for each in done.unmatched],
+            "still_kept": [root_facts(root) for root in done.still_kept],
         }
         output.block((), facts, as_json)
         return
@@ -196,8 +234,31 @@ def _say_forgotten(done: Forgotten, verb: str, dry_run: bool, as_json: bool) -> 
         words += f"; gc {would} {size_text(done.stored_bytes)} after {date_text(done.expires)}"
     if dry_run:
         output.line(words)
-    elif output.is_attended():
+    elif done.roots and output.is_attended():
         output.summary(words)
+
+
+def _nothing_words(done: Forgotten, verb: str) -> str:
+    """`nothing to forget: no root fits 'poem'`."""
+    words = f"nothing to {'undo' if verb == 'remember' else verb}: "
+    if done.unmatched:
+        shown = ", ".join(f"'{each}'" for each in done.unmatched[:_SHOWN])
+        more = f" and {len(done.unmatched) - _SHOWN:,} more" if len(done.unmatched) > _SHOWN else ""
+        is_digest = any(parse_prefix(each) is not None for each in done.unmatched)
+        hint = "; 'ctx why' lists the roots that name an object, and --root takes one" if is_digest else ""
+        return output.brief(f"{words}no root fits {shown}{more}{hint}")
+    if done.left:
+        whose = "the root that fits is" if done.left == 1 else f"the {done.left:,} roots that fit are"
+        return words + whose + (" not forgotten" if verb == "remember" else " forgotten already, or expired")
+    return f"{words}no root fits"
+
+
+def _still_kept_words(roots: Iterable[Root]) -> str:
+    """`still kept by outage (tag) and 3f9ac01b77de5a10 (keep): forget those by name, or with --root`."""
+    found = list(roots)
+    shown = ", ".join(f"{root.name or root.id[:SHORT_HEX]} ({root.kind})" for root in found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return f"still kept by {shown}{more}: they are forgotten by name, or with --root"
 
 
 def gc(

@@ -18,11 +18,12 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from castore.config import MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
-from castore.digest import Digest
+from castore.digest import SHORT_HEX, Digest
 from castore.errors import CastoreError
 
 __all__ = [
     "Count",
+    "Identity",
     "Moment",
     "Record",
     "Size",
@@ -55,6 +56,10 @@ __all__ = [
 
 class Size(int):
     """Bytes."""
+
+
+class Identity(str):
+    """The id of a root: on a terminal its first digits."""
 
 
 class Count(int):
@@ -298,6 +303,8 @@ def human(value: Any, now: float) -> str:
         return age_text(value, now)
     if isinstance(value, Digest):
         return value.short
+    if isinstance(value, Identity):
+        return value[:SHORT_HEX]
     return plain(value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from castore.cli.output import Count, Moment, Record, Size, age_text, date_text
+from castore.cli.output import Count, Identity, Moment, Record, Size, age_text, date_text
 from castore.digest import Digest
 from castore.roots.model import PURGED, Root
 
@@ -16,7 +16,7 @@ __all__ = ["life_facts", "life_words", "root_facts", "root_lines", "root_record"
 
 
 def root_record(root: Root, now: float) -> Record:
-    """Age, kind, title, objects, size of the source, the digest to forget it by, until when it is kept."""
+    """Age, kind, title, objects, size of the source, its digest, until when it is kept, its id."""
     size = _size(root)
     cells = (
         Moment(root.created),
@@ -26,6 +26,7 @@ def root_record(root: Root, now: float) -> Record:
         None if size is None else Size(size),
         _digest(root),
         _state(root, now),
+        Identity(root.id),
     )
     return Record(cells, root_facts(root))
 

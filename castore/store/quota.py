@@ -18,7 +18,7 @@ from castore.settings import Config
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["Needs", "check"]
+__all__ = ["Needs", "check", "used_by_scope", "used_by_store"]
 
 
 class Needs(NamedTuple):
@@ -33,23 +33,37 @@ class Needs(NamedTuple):
 
 def check(connection: Connection, config: Config, needs: Needs, now: float, *, is_operator: bool) -> None:
     """What is needed fits. Raises LimitExceeded."""
-    from castore.index import objects, seen
+    from castore.index import seen
 
     for scope, sizes in needs.sizes.items():
         settings = config.scopes.get(scope)
         if settings is None or settings.quota_bytes is None:
             continue
-        used = seen.total(connection, (scope,), now).size
+        used = used_by_scope(connection, scope, now)
         more = sum(
             size for digest, size in sizes.items() if not seen.is_named_raw(connection, digest, (scope,), now)
         )
         if more and used + more > settings.quota_bytes:
             raise _exceeded(f"scope '{scope}'", "scope.quota", settings.quota_bytes, used, more)
     if config.quota_bytes is not None and needs.stored_bytes:
-        used = objects.total(connection).stored_bytes
+        used = used_by_store(connection)
         if used + needs.stored_bytes > config.quota_bytes:
             told = used if is_operator else None
             raise _exceeded("the store", "store.quota", config.quota_bytes, told, needs.stored_bytes)
+
+
+def used_by_scope(connection: Connection, scope: str, now: float) -> int:
+    """Bytes that count against the quota of a scope."""
+    from castore.index import seen
+
+    return seen.total(connection, (scope,), now).size
+
+
+def used_by_store(connection: Connection) -> int:
+    """Bytes that count against the quota of the store."""
+    from castore.index import objects
+
+    return objects.total(connection).stored_bytes
 
 
 def _exceeded(whose: str, limit: str, quota: int, used: int | None, more: int) -> LimitExceeded:

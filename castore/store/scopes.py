@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from castore.config import CONFIG_BYTES_MAX, OPERATOR, parse_scope
 from castore.errors import InvalidConfig, LimitExceeded, ScopeDenied
-from castore.settings import ScopeSettings, declare_scope
+from castore.settings import Config, ScopeSettings, change_setting, declare_scope
+from castore.store import quota as quotas
 from castore.store.access import Granted
 from castore.store.folder import read_config, read_config_text
 from castore.store.queries import Queries
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from castore.index.scopes import ScopeRow
 
-__all__ = ["ScopeFacts", "change_config", "create", "listed", "shown"]
+__all__ = ["ScopeFacts", "change_config", "create", "listed", "set_value", "shown"]
+
+Check = Callable[["Connection", Config], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,13 @@ def create(parts: Transactions, granted: Granted, name: str, quota: str | None) 
     """
     granted.require_operator("scope create")
     parse_scope(name)
-    change_config(parts, lambda text: declare_scope(text, name, quota))
+
+    def check(connection: Connection, changed: Config) -> None:
+        found = changed.scopes.get(name, ScopeSettings()).quota_bytes
+        if quota is not None and found is not None:
+            _note_used(parts, f"scope '{name}'", found, quotas.used_by_scope(connection, name, parts.clock()))
+
+    change_config(parts, lambda text: declare_scope(text, name, quota), check)
     if granted.is_by_default and name != granted.default_scope:
         parts.note(
             f"the store has the scope '{name}' now: who is granted nothing has '{granted.default_scope}' "
@@ -74,14 +83,25 @@ def create(parts: Transactions, granted: Granted, name: str, quota: str | None) 
         )
 
 
-def change_config(parts: Transactions, change: Callable[[str], str]) -> None:
+def set_value(parts: Transactions, key: str, value: str) -> None:
+    """config.toml says that `key` is `value`, on the disk. A quota that is exceeded already is noted."""
+
+    def check(connection: Connection, changed: Config) -> None:
+        if key == "store.quota" and changed.quota_bytes is not None:
+            _note_used(parts, "the store", changed.quota_bytes, quotas.used_by_store(connection))
+
+    change_config(parts, lambda text: change_setting(text, key, value), check)
+
+
+def change_config(parts: Transactions, change: Callable[[str], str], check: Check | None = None) -> None:
     """config.toml is what `change` makes of it, on the disk; of two that change it at once neither is lost.
 
-    Raises InvalidConfig, LimitExceeded, and what `change` raises; then it is as it was.
+    check: looks at the new settings, in the transaction that wrote them. Raises InvalidConfig,
+    LimitExceeded, and what `change` raises; then it is as it was.
     """
     from castore.durable import replacing
 
-    with parts.writing():
+    with parts.writing() as connection:
         read_config(parts.layout)  # What is wrong with it now is told with the file's name.
         changed = change(read_config_text(parts.layout)).encode()
         if len(changed) > CONFIG_BYTES_MAX:
@@ -89,10 +109,20 @@ def change_config(parts: Transactions, change: Callable[[str], str]) -> None:
             raise LimitExceeded(words, limit="CONFIG_BYTES_MAX", hint="take out what it need not say")
         with replacing(parts.layout.config) as target:
             target.write(changed)
+        if check is not None:
+            check(connection, read_config(parts.layout))
     parts.__dict__.pop("config", None)  # It is read again when it is next needed.
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _note_used(parts: Transactions, whose: str, quota_bytes: int, used: int) -> None:
+    if used > quota_bytes:
+        parts.note(
+            f"the quota of {whose} is {quota_bytes:,} bytes, and {used:,} are used: what adds to them is "
+            "refused until less is used, or the quota is raised"
+        )
 
 
 def _facts(parts: Transactions, name: str, held: dict[str, ScopeRow]) -> ScopeFacts:

@@ -19,7 +19,7 @@ from castore.errors import InvalidConfig, NotFound, ObjectMissing, StoreExists, 
 from castore.layout import Layout
 from castore.objects.database import CheckSize, ObjectStat
 from castore.roots.model import Root, RootDraft, RootKind
-from castore.settings import Config, change_setting
+from castore.settings import Config
 from castore.store import keeping, scopes
 from castore.store.access import Access, Granted, resolve_access
 from castore.store.batch import Batch, NameMove
@@ -142,7 +142,7 @@ class Store:
         It could widen what is granted, so it is the operator's. Raises ScopeDenied, InvalidConfig.
         """
         self.require_operator("changing a setting")
-        scopes.change_config(self.parts, lambda text: change_setting(text, key, value))
+        scopes.set_value(self.parts, key, value)
 
     # --- Objects ---
 

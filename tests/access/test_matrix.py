@@ -74,6 +74,8 @@ WRITES: dict[str, list[list[str]]] = {
         ["forget", "--dry-run", REF],
         ["forget", "--now", REF],
         ["forget", "--undo", REF],
+        ["forget", "--root", REF],
+        ["forget", REF, "--root", "000000"],
         ["forget", "--older-than", "0s", "--dry-run"],
         ["forget", "--source", "*", "--now"],
         ["forget", "--keep-last", "1"],
@@ -224,6 +226,22 @@ class TestWrites:
             # A rebuild of the index is noted, and says nothing of what is in it.
             shared, alone = ctx(twins.shared, *arguments), ctx(twins.alone, *arguments)
             assert (shared.code, shared.out) == (alone.code, alone.out), row
+
+    @pytest.mark.parametrize("digits", [32, 16, 6])
+    def test_a_root_of_others_by_its_id(self, twins: Twins, digits: int) -> None:
+        theirs = opened(twins.shared, "team/b")
+        ids = [root.id[:digits] for root in theirs.roots()]
+        theirs.close()
+        assert ids
+        for each in ids:
+            for line in (
+                ["forget", "--root", each],
+                ["forget", "--root", each, "--undo"],
+                ["tag", "new", each],
+                ["tag", "--move", "mine", each],
+                ["keep", each],
+            ):
+                assert compare(twins, line).code == 12
 
     def test_a_damaged_root_of_others_is_not_named(self, twins: Twins) -> None:
         """It stops every writer, because what it keeps is not known; which one it is stays untold."""

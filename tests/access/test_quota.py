@@ -189,6 +189,38 @@ class TestStore:
         store.close()
 
 
+class TestBelowWhatIsUsed:
+    """A quota that is exceeded when it is set is said so; then it holds."""
+
+    def test_of_a_scope(self, folder: Path) -> None:
+        store = opened(folder, "small")
+        for number in range(3):
+            api.put(store, data(number))
+        store.close()
+        told = ctx(folder, "scope", "create", "small", "--quota", "2kB", scope="*")
+        assert told.code == 0
+        assert told.err == (
+            "note: the quota of scope 'small' is 2,000 bytes, and 3,000 are used: what adds to them is "
+            "refused until less is used, or the quota is raised\n"
+        )
+        assert ctx(folder, "put", scope="small", stdin=b"more").code == 17
+        assert ctx(folder, "put", scope="small", stdin=data(1)).code == 0
+        for quiet in (["--quota", "3kB"], ["--quota", "none"], []):
+            assert ctx(folder, "scope", "create", "small", *quiet, scope="*").err == ""
+
+    def test_of_the_store(self, folder: Path) -> None:
+        store = opened(folder, "free")
+        api.put(store, data(1))
+        store.close()
+        told = ctx(folder, "config", "store.quota", "1B", scope="*")
+        assert (told.code, told.err.startswith("note: the quota of the store is 1 bytes, and ")) == (0, True)
+        (event,) = ctx(folder, "config", "store.quota", "1B", "--json", scope="*").err.splitlines()
+        assert json.loads(event)["event"] == "note"
+        assert ctx(folder, "put", scope="free", stdin=b"more").code == 17
+        for line in (["store.quota", "1MB"], ["store.grace", "1d"]):
+            assert ctx(folder, "config", *line, scope="*").err == ""
+
+
 class TestCommand:
     def test_it_is_17_and_says_what_to_do(self, folder: Path) -> None:
         before = truth(folder)

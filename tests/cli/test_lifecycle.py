@@ -119,6 +119,95 @@ class TestKeep:
         assert ctx("keep", first, "--name", "one").code == 0
         assert ctx("keep", second, "--name", "one").code == 15
 
+    def test_what_is_neither_file_nor_object_is_said_so(self, ctx: Shell) -> None:
+        for missing in ("nosuch.json", "."):
+            done = ctx("keep", missing)
+            assert done.code == 12
+            assert done.err.startswith(f"error: no file, object or name '{missing}'\nhint: ")
+        assert "not a regular file" in done.err
+        assert ctx("keep", "nosuch.json", "--json").error["name"] == "NameMissing"
+        fold(ctx)
+        done = ctx("tag", "outage", "out.json")
+        assert done.code == 12
+        assert "hint: it is a file: 'ctx keep FILE --name NAME' " in done.err
+        assert "it is a file" not in ctx("tag", "outage", "nosuch.json").err
+
+
+class TestForget:
+    def said(self, ctx: Shell, *arguments: str) -> str:
+        """The one line on stderr of a forget that chose nothing."""
+        done = ctx("forget", *arguments)
+        assert (done.code, done.out) == (0, b"")
+        assert done.err.count("\n") == 1
+        told = ctx("forget", *arguments, "--json")
+        assert (told.code, told.rows[0]["roots"]) == (0, [])
+        assert json.loads(told.err) == {"event": "summary", "roots": 0}
+        return done.err
+
+    def test_nothing_to_forget_is_said(self, ctx: Shell) -> None:
+        digest = put(ctx, b"1")
+        assert self.said(ctx, "poem", "prose") == "nothing to forget: no root fits 'poem', 'prose'\n"
+        assert self.said(ctx, "0" * 64).endswith("and --root takes one\n")
+        assert self.said(ctx, "--undo", "poem") == "nothing to undo: no root fits 'poem'\n"
+        assert self.said(ctx, "--undo", digest) == "nothing to undo: the root that fits is not forgotten\n"
+        assert ctx("forget", digest).err == ""
+        assert self.said(ctx, digest).startswith("nothing to forget: the root that fits is forgotten already")
+        assert len(self.said(ctx, "x" * 9000)) < 1000
+
+    def test_which_of_several_fits_nothing_is_said(self, ctx: Shell) -> None:
+        done = ctx("forget", put(ctx, b"1"), "poem", "--dry-run")
+        assert done.lines[0].startswith("would forget 1 root;")
+        assert done.err == "nothing to forget: no root fits 'poem'\n"
+
+    def test_a_policy_that_chooses_nothing_is_quiet(self, ctx: Shell) -> None:
+        done = ctx("forget", "--older-than", "30d")
+        assert (done.code, done.out, done.err) == (0, b"", "")
+
+    def test_a_marker_is_taken(self, ctx: Shell) -> None:
+        digest = put(ctx, b"1")
+        assert len(ctx("forget", f"[ctx {digest[7:23]}: text, 1 bytes]", "--json").rows[0]["roots"]) == 1
+
+    def test_a_put_of_several_goes_by_its_root(self, ctx: Shell) -> None:
+        (ctx.folder / "other").write_bytes(b"2")
+        assert ctx("put", "in.json", "other").code == 0
+        (line,) = ctx("log").lines
+        root = line.split("\t")[-1]
+        for arguments in (["--dry-run"], [], ["--undo"], ["--now"]):
+            (done,) = ctx("forget", "--root", root[:6], *arguments, "--json").rows
+            assert [each["id"] for each in done["roots"]] == [root]
+        assert ctx("gc").code == 0
+        assert ctx("ls").out == b""
+
+    def test_an_id_that_no_root_has_is_12(self, ctx: Shell) -> None:
+        put(ctx, b"1")
+        for root in ("0" * 32, "abc", "poem"):
+            done = ctx("forget", "--root", root)
+            assert (done.code, done.err.splitlines()[0]) == (12, f"error: no root's id begins with '{root}'")
+        assert ctx("forget").code == 2
+
+    def test_a_name_that_moved_comes_back_by_tag(self, ctx: Shell) -> None:
+        put(ctx, b"1", "--name", "best")
+        second = put(ctx, b"2")
+        assert ctx("tag", "best", second, "--move").code == 0
+        (moved,) = [row["id"] for row in ctx("log", "--json").rows if row["forgotten"]]
+        done = ctx("forget", "--undo", "--root", moved)
+        assert done.code == 15
+        assert f"hint: 'ctx tag --move best {moved[:16]}'" in done.err
+        assert ctx("tag", "--move", "best", moved[:16]).code == 0
+        assert ctx("cat", "best").out == b"1"
+
+    def test_what_was_kept_outlives_a_forget_of_the_document(self, ctx: Shell) -> None:
+        document = fold(ctx)
+        (kept,) = ctx("keep", "out.json", "--json").rows
+        done = ctx("forget", document, "--now")
+        assert done.code == 0
+        assert done.err.startswith(f"note: still kept by {kept['id'][:16]} (keep): ")
+        assert ctx("gc").code == 0
+        assert ctx("unfold", "out.json").out == DOCUMENT
+        assert ctx("forget", "--root", kept["id"], "--now").code == 0
+        assert ctx("gc").code == 0
+        assert ctx("unfold", "out.json").code == 12
+
 
 class TestGcDocuments:
     def forgotten(self, ctx: Shell) -> None:
@@ -219,6 +308,43 @@ class TestPurge:
         (purged,) = ctx("purge", digest, "--reason", "x", "--yes", "--json").rows
         assert [(each["place"], each["subject"]) for each in purged["copies"]] == [("object", copy)]
         assert (purged["dry_run"], len(purged["roots"])) == (False, 1)
+
+    def test_what_only_names_it_is_no_copy(self, ctx: Shell) -> None:
+        fold(ctx)
+        digest = json.loads((ctx.folder / "out.json").read_bytes())["rows"]["$ctx"]["digest"]
+        dry = ["purge", digest, "--reason", "x", "--dry-run"]
+        done = ctx(*dry)
+        assert done.lines[0].split("\t")[:2] == ["document", str(ctx.folder / "out.json")]
+        assert done.err == "note: 1 place names it and does not hold its bytes, listed above\n"
+        put(ctx, DOCUMENT)
+        done = ctx(*dry)
+        assert [line.split("\t")[0] for line in done.lines[:2]] == ["object", "document"]
+        assert done.err.splitlines() == [
+            "note: 1 other place may hold the same bytes, listed above",
+            "note: 1 place names it and does not hold its bytes, listed last",
+        ]
+        (told,) = ctx(*dry, "--json").rows
+        assert [each["place"] for each in told["copies"]] == ["object"]
+        assert [each["place"] for each in told["named_by"]] == ["document"]
+
+    def test_a_put_of_several_says_which_file_was_purged(self, ctx: Shell) -> None:
+        digests = []
+        for name in "abcd":
+            (ctx.folder / name).write_bytes(name.encode())
+            digests += ctx("put", name).lines
+        for digest in digests[1:3]:
+            assert ctx("purge", digest, "--reason", "a secret", "--yes").code == 0
+        (ctx.folder / "new").write_bytes(b"new")
+        before = ctx("ls").out
+        done = ctx("put", "a", "b", "new", "c")
+        assert (done.code, done.out) == (12, b"")
+        assert done.err.splitlines()[1] == f"at b ({digests[1][:23]}), c ({digests[2][:23]})"
+        assert "hint: nothing was stored" in done.err
+        error = ctx("put", "a", "b", "new", "c", "--json").error
+        assert (error["name"], error["fields"]["files"]) == ("ObjectPurged", ["b", "c"])
+        assert error["fields"]["digests"] == digests[1:3]
+        assert ctx("ls").out == before
+        assert ctx("put", "a", "b", "new", "c", "--allow-purged").lines[1] == digests[1]
 
     def test_dry_run_changes_nothing(self, ctx: Shell) -> None:
         digest = put(ctx, b"x")
