@@ -1,0 +1,34 @@
+"""What never reaches the model leaves piece by piece, so that its flags stay. For formats of sessions.
+
+Law: strings and arrays of at least UI_BYTES_MIN leave, wherever they stand in an object; numbers, booleans
+and short values (exit codes, `truncated`, `interrupted`) stay, so a view still says how a call went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from castore.transcript.builder import Builder
+from castore.transcript.values import Value
+
+__all__ = ["UI_BYTES_MIN", "tell_ui"]
+
+UI_BYTES_MIN = 64
+"""What is smaller stays: leaving saves nothing."""
+
+_DEPTH_MAX = 4
+"""An object deeper than this leaves whole."""
+
+
+def tell_ui(
+    builder: Builder, value: Value | None, label: str, *, keep: Collection[str] = (), depth: int = 0
+) -> None:
+    """keep: names of members that stay whatever they hold."""
+    if value is None or len(value) < UI_BYTES_MIN:
+        return
+    if not value.is_object or depth >= _DEPTH_MAX:
+        builder.ui(value, label=label)
+        return
+    for name, member in value.members.items():
+        if len(member) >= UI_BYTES_MIN and name not in keep:
+            tell_ui(builder, member, label, depth=depth + 1)
