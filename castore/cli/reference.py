@@ -25,7 +25,7 @@ Written by `python -m castore.cli.reference`; a test holds this page to the prog
 Every command reads FILE, or stdin for `-` or none. `-o OUT` replaces OUT at once or not at all. stdout
 carries data only; notes, summaries and errors go to stderr. REF is a digest, its first six digits or more, a
 name, or a whole reference or marker pasted in; for `show`, `tag`, `keep` and `why` also the digest of a
-folded document, and for `show` and `why` the id of a root.
+folded document or the id of a root (or the first six digits or more of it).
 
 The store is the one that `--store` or `CTX_STORE` name (the .ctxstore folder itself), else the nearest
 .ctxstore upwards, else the user's own. A read never makes a store.
