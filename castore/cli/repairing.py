@@ -55,8 +55,12 @@ def repair(
     output.table((_finding_record(finding) for finding in report.remaining), as_json)
     for words in report.notes:
         output.note(words)
-    if report.remaining:
-        output.note(f"{plural(len(report.remaining), 'object')} missing: 'ctx repair --from FILE' heals them")
+    missing = sum(finding.digest is not None for finding in report.remaining)
+    if missing:
+        output.note(f"{plural(missing, 'object')} missing: 'ctx repair --from FILE' heals them")
+    if missing < len(report.remaining):
+        baseless = plural(len(report.remaining) - missing, "root")
+        output.note(f"{baseless} based on what is not there: restore its file from a copy, or forget them")
     if as_json or output.is_attended():
         done = "would do" if dry_run else "did"
         words = f"{done} {plural(len(report.acts), 'act')}" if report.acts else "nothing to repair"

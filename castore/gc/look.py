@@ -12,10 +12,11 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from castore.config import ROOT_CHAIN_MAX
 from castore.errors import CastoreError, RootDamaged
 from castore.gc.names import Names
 from castore.layout import OBJECT_NAME, ROOT_NAME, SHARD_NAME, SHARDS, TOMBSTONE_NAME, Layout
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DamagedFile",
+    "RootLink",
     "RootLook",
     "ShardLook",
     "Stray",
@@ -62,6 +64,15 @@ class Stray:
     is_odd: bool = False
 
 
+class RootLink(NamedTuple):
+    """What a root says that is based on another, or on which one is based. As of Root."""
+
+    scope: str
+    base: str | None
+    expires: float | None
+    expires_alone: float | None
+
+
 @dataclass(slots=True)
 class RootLook:
     """The root files, and what the index says of them.
@@ -70,7 +81,8 @@ class RootLook:
     lost: roots that the index has, that have not expired, and whose file is gone or damaged.
     behind: ids of the roots of which the rows say something else than the file.
     is_current: the index was written after the last change to the root files, as far as can be told.
-    sequence: the highest of a root.
+    sequence: the highest of a root. baseless: in words, by the id of a root that has not expired, what is
+    wrong with what it is based on. links: what each root says of its base, by its id.
     """
 
     names: Names = field(default_factory=Names)
@@ -81,6 +93,8 @@ class RootLook:
     behind: list[str] = field(default_factory=list)
     is_current: bool = False
     sequence: int = 0
+    links: dict[str, RootLink] = field(default_factory=dict)
+    baseless: dict[str, str] = field(default_factory=dict)
     half_purged: dict[str, tuple[str, str]] = field(default_factory=dict)
     """By the hex of an object: the path of a root that names it, though it was purged from its scope; why."""
 
@@ -125,6 +139,8 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
                 continue
             look.sequence = max(look.sequence, root.sequence)
             look.names.add(path, root.objects)
+            if root.base is not None or root.expires_alone is not None:
+                look.links[root_id] = RootLink(root.scope, root.base, root.expires, root.expires_alone)
             for name in purged.keys() & {digest.hex for digest in root.objects} if purged else ():
                 if root.scope in purged[name].scopes:
                     look.half_purged[name] = path, purged[name].reason
@@ -138,13 +154,15 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
             if row is None or _by_id(connection, root_id) != root:
                 look.behind.append(root_id)
         gone += stamps
+    needed = {link.base for link in look.links.values()}
     for root_id in gone:
         lost = _by_id(connection, root_id)
         if lost is None or lost.is_expired(now):
             continue
         # A root whose name went to another one is removed, and its rows may go a moment later.
-        if lost.name is None or newest.get((lost.scope, lost.name), -1) <= lost.sequence:
+        if root_id in needed or lost.name is None or newest.get((lost.scope, lost.name), -1) <= lost.sequence:
             look.lost.append(lost)
+    look.baseless = _baseless(parts, look, now)
     return look
 
 
@@ -280,6 +298,46 @@ def _by_id(connection: Connection | None, root_id: str) -> Root | None:
         return roots.by_id(connection, root_id)
     except IndexUnreadable:
         return None
+
+
+def _baseless(parts: Transactions, look: RootLook, now: float) -> dict[str, str]:
+    """Of each root that has not expired what is wrong with its bases. (A killed gc may leave the others.)"""
+    problems: dict[str, str] = {}
+    depths: dict[str, int] = {}
+    for root_id, link in look.links.items():
+        if link.base is None or (link.expires is not None and link.expires <= now):
+            continue
+        words = _base_problem(parts, look, link)
+        if words is None and _depth(look.links, root_id, depths) >= ROOT_CHAIN_MAX:
+            words = f"is based on over {ROOT_CHAIN_MAX - 1} roots, or on itself"
+        if words is not None:
+            problems[root_id] = words
+    return problems
+
+
+def _base_problem(parts: Transactions, look: RootLook, link: RootLink) -> str | None:
+    base = link.base or ""
+    known = look.links.get(base)
+    try:
+        scope = known.scope if known is not None else parts.root_files.read(base).scope
+    except FileNotFoundError:
+        return f"is based on root '{base}', which is missing"
+    except RootDamaged:
+        return f"is based on root '{base}', which is damaged"
+    return None if scope == link.scope else f"is based on root '{base}', which is of another scope"
+
+
+def _depth(links: Mapping[str, RootLink], root_id: str, depths: dict[str, int]) -> int:
+    """How many roots it is based on, as far as they are there; ROOT_CHAIN_MAX if over that, or a circle."""
+    path: dict[str, None] = {}
+    at: str | None = root_id
+    while at is not None and at in links and at not in depths and at not in path:
+        path[at] = None
+        at = links[at].base
+    depth = ROOT_CHAIN_MAX if at is not None and at in path else depths.get(at or "", -1 if at is None else 0)
+    for each in reversed(path):
+        depth = depths[each] = min(depth + 1, ROOT_CHAIN_MAX)
+    return depths[root_id]
 
 
 def _stray(path: str, found: os.stat_result, is_ours: bool) -> Iterator[Stray]:

@@ -2,7 +2,8 @@
 
 Laws: nothing is deleted: whatever is in the way moves to damaged/, under the name of the path it had and a
 number. Bytes that are good are written where they belong before, or as, the file that holds them moves.
-What no root names is named by the operator's own root, so that nothing leaks and nothing is swept.
+What no root names is named by the operator's own root, so that nothing leaks and nothing is swept; so is
+what a base names that is kept for a damaged root, as it seems.
 """
 
 from __future__ import annotations
@@ -127,6 +128,10 @@ class Facts:
     new_roots: bool = False
     roots_in_way: Held | None = None
     is_rebuilt: bool = False
+    baseless: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By the id of a root whose bases are not whole: the id of its base, and what is wrong, in words."""
+    unexplained: set[str] = field(default_factory=set)
+    """Hex of the objects of bases which, as it seems, damaged roots alone need."""
     rows_wrong: set[str] = field(default_factory=set)
     rows_gone: set[str] = field(default_factory=set)
     roots_behind: list[str] = field(default_factory=list)
@@ -168,6 +173,8 @@ class Mending:
     rows: int = 0
     is_rebuilt: bool = False
     remaining: dict[str, str] = field(default_factory=dict)
+    baseless: dict[str, str] = field(default_factory=dict)
+    """By the id of a root: what stays wrong with what it is based on."""
 
     def acts(self) -> list[Act]:
         """In the order in which they are told."""
@@ -213,7 +220,12 @@ def decide(facts: Facts, found: Mapping[Digest, str]) -> Mending:
     plan.removed = [
         Act(ActKind.REMOVED, Digest(each)) for each in sorted(unnamed & facts.purged & facts.good)
     ]
+    if facts.damaged_roots.keys() - restored:
+        unnamed |= facts.unexplained & there
     plan.unnamed = [Digest(each) for each in sorted(unnamed - facts.purged)]
+    plan.baseless = {
+        root_id: words for root_id, (base, words) in facts.baseless.items() if base not in restored
+    }
     _leave(plan, facts, there)
     rows_gone = facts.rows_gone - {digest.hex for digest in plan.written}
     plan.rows = len(facts.rows_wrong) + len(rows_gone) + len(facts.roots_behind)

@@ -68,7 +68,7 @@ def repair(
     asked: Mapping[Digest, str] | None = None,
     dry_run: bool = False,
 ) -> RepairReport:
-    """The store has no damage but objects whose bytes are nowhere to be had; the report names those.
+    """The store has no damage but objects, and bases of roots, that are nowhere to be had; they are named.
 
     sources: files, open, by name, that may have the bytes of missing objects. asked: objects that must be
     there too, and what asks for them. dry_run: nothing is changed.
@@ -192,6 +192,9 @@ class _Repair:
                 continue
             finding = FindingName.PURGED if name in facts.purged else FindingName.MISSING
             remaining.append(Finding(finding, Digest(name), place, "is named by this"))
+        for root_id, words in plan.baseless.items():
+            path = self.parts.layout.root_file(root_id)
+            remaining.append(Finding(FindingName.DAMAGED, None, path, words))
         return RepairReport(tuple(acts), tuple(remaining), tuple(self.notes))
 
     # --- The search for bytes ---
@@ -260,7 +263,9 @@ class _Repair:
         if facts.new_roots:
             self._replace_roots(facts, [*plan.restored, *recovered])
         else:
-            self.parts.put_roots(connection, [*plan.restored, *recovered])
+            # As they are: the rows may be too few to say how long a base is needed.
+            for root in (*plan.restored, *recovered):
+                self.parts.put_root_as_it_is(connection, root)
         self._aside([act for act in plan.moved_roots if not act.is_linked], is_linked=False)
         if facts.new_roots:
             self._swap_roots()

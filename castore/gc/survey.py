@@ -70,12 +70,17 @@ def survey(
     facts.named = dict(roots.names)
     facts.purged = {digest.hex for digest in parts.tombstones.digests()}
     facts.lost = list(roots.lost)
+    facts.baseless = {
+        root_id: (roots.links[root_id].base or "", words) for root_id, words in roots.baseless.items()
+    }
     facts.roots_behind = roots.behind
     for entry in entries(layout.damaged):
         facts.taken[entry.name] = entry.inode()
     for each in roots.damaged:
         if each.id is not None:
             facts.damaged_roots[each.id] = _held(layout.folder, each.path)
+    if facts.damaged_roots:
+        facts.unexplained = _kept_by_none(parts, roots)
     _sort_strays(parts, facts, roots)
     in_way = {each.path for each in facts.strays}
     facts.known = (
@@ -132,6 +137,23 @@ def _sort_strays(parts: Transactions, facts: Facts, roots: RootLook) -> None:
         broken = _held(layout.folder, tombstone.path)
         if broken.path not in in_way:
             facts.strays.append(broken)
+
+
+def _kept_by_none(parts: Transactions, roots: RootLook) -> set[str]:
+    """Hex of the objects of bases that last longer than anything readable needs them, and of their bases."""
+    explained = {(link.base, link.expires) for link in roots.links.values()}
+    lasting = {root_id for root_id, link in roots.links.items() if link.expires_alone is not None}
+    found: set[str] = set()
+    for root_id in sorted(lasting):
+        if (root_id, roots.links[root_id].expires) in explained:
+            continue
+        at: str | None = root_id
+        while at is not None and at in lasting:
+            lasting.discard(at)
+            with contextlib.suppress(FileNotFoundError):
+                found.update(digest.hex for digest in parts.root_files.read(at).objects)
+            at = roots.links[at].base
+    return found
 
 
 def _left_by_a_kill(parts: Transactions, known: set[str]) -> list[Root]:

@@ -192,6 +192,10 @@ def _root_disagreements(parts: Transactions, roots: RootLook, now: float) -> lis
         for root in roots.lost
         if root.is_live(now) and root.id not in damaged
     ]
+    findings += [
+        _at(FindingName.DAMAGED, layout.root_file(root_id), words)
+        for root_id, words in roots.baseless.items()
+    ]
     words = "the index says something else of this root"
     return findings + [
         _at(FindingName.UNINDEXED, layout.root_file(root_id), words) for root_id in roots.behind

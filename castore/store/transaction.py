@@ -178,10 +178,11 @@ class Transactions:
 
         written = bases.settled(connection, changed)
         for root in written:
-            self._put_root(connection, root)
+            self.put_root_as_it_is(connection, root)
         return written
 
-    def _put_root(self, connection: Connection, root: Root) -> None:
+    def put_root_as_it_is(self, connection: Connection, root: Root) -> None:
+        """As `put_root`, for one that was written before, whatever else the index knows by now."""
         from castore.index import roots
 
         if root.scope not in (OPERATOR, self._default_scope()):
