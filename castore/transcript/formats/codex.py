@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from castore.errors import InvalidOption
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.blocks import Reading, quoted
 from castore.transcript.formats.codex_replay import (
@@ -54,10 +53,7 @@ class CodexFormat:
         return type in _SURE_TYPES and payload is not None and value.get("timestamp") is not None
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
-        for name, id in (("leaf", options.leaf), ("sidechain", options.sidechain)):
-            if id is not None:
-                raise InvalidOption(f"a Codex rollout has no branches, so no {name} to choose")
-        return _Reader(records).transcript()
+        return _Reader(records, options).transcript()
 
     def api_messages(self, transcript: Transcript) -> list[Any]:
         items: list[Any] = []
@@ -73,9 +69,9 @@ FORMAT = CodexFormat()
 
 
 class _Reader:
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records, options: ReadOptions) -> None:
         self._records = records
-        self._reading = Reading("codex", Api.RESPONSES, records, text_block=TEXT_BLOCK)
+        self._reading = Reading("codex", Api.RESPONSES, records, options, text_block=TEXT_BLOCK)
         self._builder = self._reading.builder
         self._items = ItemReader(self._reading, is_codex=True)
         self._replay: Replay = replay(records)
@@ -96,8 +92,7 @@ class _Reader:
             self._builder.odd(1, "missing-header", "the session has no header")
         for record in self._replay.boundaries:
             self._builder.boundary(record)
-        self._reading.pairs.finish()
-        return self._builder.build()
+        return self._reading.finish()
 
     def _record(self, record: Record) -> None:
         value = record.value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from castore.errors import InvalidOption
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.blocks import Reading, quoted
 from castore.transcript.formats.responses_items import ITEM_TYPES, TEXT_BLOCK, ItemReader, item_type
@@ -66,15 +65,9 @@ class ResponsesFormat:
         return value.text("model") is not None or any(_is_item(item) for item in items)
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
-        for name, id in (("leaf", options.leaf), ("sidechain", options.sidechain)):
-            if id is not None:
-                raise InvalidOption(f"a Responses body has no branches, so no {name} to choose")
-        reading = Reading("openai-responses", Api.RESPONSES, records, text_block=TEXT_BLOCK)
-        record = records.records[0]
-        if record.value is not None:
-            _read_body(reading, record.value)
-        reading.pairs.finish()
-        return reading.builder.build()
+        reading = Reading("openai-responses", Api.RESPONSES, records, options, text_block=TEXT_BLOCK)
+        _read_body(reading, reading.body)
+        return reading.finish()
 
     def api_messages(self, transcript: Transcript) -> list[Any]:
         body = transcript.records.records[0].value
