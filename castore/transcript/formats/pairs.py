@@ -1,0 +1,76 @@
+"""Pairs: the calls of a transcript and their results, told apart and told when odd. For every format.
+
+Law: every result is paired with the call that has its id or, where the API gives no ids, with the first
+call of its name that has no result yet. What has no other half is said: `unanswered-call` (but for the
+calls of an open tool loop), `orphan-result`, `repeated-result`, `duplicate-call-id`.
+"""
+
+from __future__ import annotations
+
+from castore.transcript.builder import Builder
+
+__all__ = ["Pairs"]
+
+
+class Pairs:
+    """Tell calls and results in the order of the source; `finish` says what was left over."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._waiting: dict[str, tuple[int, str | None]] = {}
+        """Call id -> the line of the call, and its tool."""
+        self._unnamed: set[str] = set()
+        """Ids that we made up, because the API gives none."""
+        self._tools: dict[str, str | None] = {}
+        self._reply: set[str] = set()
+        """The calls of the latest reply: without a result they are an open loop, not odd."""
+
+    def reply(self) -> None:
+        """A new reply begins."""
+        self._reply = set()
+
+    def prompt(self) -> None:
+        """A prompt stands here: what has no result yet will not get one."""
+        self._reply = set()
+
+    def call(self, id: str | None, *, made_up: str, tool: str | None, line: int) -> str:
+        """A call; its id, or the one made up for it."""
+        if id is None:
+            id = made_up
+            self._unnamed.add(id)
+        if id in self._tools:
+            self._builder.odd(line, "duplicate-call-id", f"a second call with the id '{id}'")
+        self._tools[id] = tool
+        self._waiting[id] = (line, tool)
+        self._reply.add(id)
+        return id
+
+    def result(self, id: str | None, *, tool: str | None, line: int) -> str | None:
+        """A result: the id of its call, which may be missing."""
+        if id is None:
+            id = self._first_waiting(tool)
+            if id is None:
+                named = f" of '{tool}'" if tool else ""
+                self._builder.odd(line, "orphan-result", f"a result{named} without a call")
+                return None
+        elif id not in self._tools:
+            self._builder.odd(line, "orphan-result", f"a result without its call '{id}'")
+        elif id not in self._waiting:
+            self._builder.odd(line, "repeated-result", f"a second result of the call '{id}'")
+        self._waiting.pop(id, None)
+        return id
+
+    def tool(self, id: str | None) -> str | None:
+        """The tool of a call."""
+        return self._tools.get(id) if id is not None else None
+
+    def finish(self) -> None:
+        for id, (line, _tool) in self._waiting.items():
+            if id not in self._reply:
+                self._builder.odd(line, "unanswered-call", f"the call '{id}' has no result")
+
+    def _first_waiting(self, tool: str | None) -> str | None:
+        for id, (_line, name) in self._waiting.items():
+            if id in self._unnamed and (tool is None or name is None or name == tool):
+                return id
+        return None
