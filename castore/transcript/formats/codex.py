@@ -73,7 +73,7 @@ class _Reader:
         self._records = records
         self._reading = Reading("codex", Api.RESPONSES, records, options, text_block=TEXT_BLOCK)
         self._builder = self._reading.builder
-        self._items = ItemReader(self._reading, is_codex=True)
+        self._items = ItemReader(self._reading)
         self._replay: Replay = replay(records)
         self._live: dict[int, list[Entry]] = {}
         for entry in self._replay.live:
@@ -161,7 +161,7 @@ class _Reader:
     def _tell(self, record: Record) -> None:
         for entry in self._live.get(record.index, []):
             if entry.item is not None:
-                self._items.tell(entry.item, is_prompt=entry.is_person)
+                self._items.tell(entry.item)
             elif entry.text is not None and entry.is_summary:
                 self._items.summary(entry.text)
             elif entry.text is not None:

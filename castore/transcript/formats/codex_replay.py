@@ -13,39 +13,13 @@ from dataclasses import dataclass, field
 from castore.errors import SessionInvalid
 from castore.transcript.formats import session_error
 from castore.transcript.formats.blocks import quoted
-from castore.transcript.formats.responses_items import ITEM_TYPES, begins_as_summary, item_type
+from castore.transcript.formats.codex_text import is_developer_context, is_summary, is_user_context
+from castore.transcript.formats.responses_items import ITEM_TYPES, item_type
 from castore.transcript.model import Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
 __all__ = ["Entry", "Replay", "bare_item", "is_old_header", "record_type", "replay"]
-
-_CONTEXT_OF_USER = (
-    ("# agents.md instructions", "</instructions>"),
-    ("<environment_context>", "</environment_context>"),
-    ("<user_instructions>", "</user_instructions>"),
-    ("<skill>", "</skill>"),
-    ("<user_shell_command>", "</user_shell_command>"),
-    ("<turn_aborted>", "</turn_aborted>"),
-    ("<subagent_notification>", "</subagent_notification>"),
-    ("<goal_context>", "</goal_context>"),
-    ("<hook_prompt", "</hook_prompt>"),
-)
-"""How Codex begins and ends what it says in a user's place."""
-
-_CONTEXT_OF_DEVELOPER = (
-    "<permissions instructions>",
-    "<model_switch>",
-    "<collaboration_mode>",
-    "<multi_agent_mode>",
-    "<realtime_conversation>",
-    "<skills_instructions>",
-    "<personality_spec>",
-    "<token_budget",
-    "<context_window",
-    "<rollout_budget>",
-)
-"""How Codex begins what it says before a turn, to be said anew when that turn is taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +116,11 @@ def _entry(record: Record, item: Value) -> Entry | None:
         return None
     role = item.text("role") if type == "message" else None
     if role == "user":
-        is_context = any(_is_user_context(text) for text in _texts(item))
-        is_person = not is_context and not begins_as_summary(item)
+        is_context = is_user_context(item)
+        is_person = not is_context and not is_summary(item)
         return Entry(record, item, None, not is_context, is_context, is_person)
     if role == "developer":
-        return Entry(record, item, is_context=any(_is_developer_context(each) for each in _texts(item)))
+        return Entry(record, item, is_context=is_developer_context(item))
     return Entry(record, item, is_turn=type == "agent_message")
 
 
@@ -213,21 +187,3 @@ def _payload(record: Record) -> Value:
 
 def _wrong_payload(record: Record, what: str) -> SessionInvalid:
     return session_error(f"a record's payload must be an object, not {what}", record.line)
-
-
-def _texts(item: Value) -> list[str]:
-    content = item.get("content")
-    blocks = content.items() if content is not None else []
-    return [text for block in blocks if (text := block.text("text")) is not None]
-
-
-def _is_user_context(text: str) -> bool:
-    head = text[:80].lstrip().lower()
-    if not head.startswith(("<", "#")):
-        return False
-    tail = text[-80:].rstrip().lower()
-    return any(head.startswith(begin) and tail.endswith(end) for begin, end in _CONTEXT_OF_USER)
-
-
-def _is_developer_context(text: str) -> bool:
-    return text[:80].lstrip().lower().startswith(_CONTEXT_OF_DEVELOPER)

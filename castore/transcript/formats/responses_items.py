@@ -7,16 +7,16 @@ after it and to its own bytes, so it is fixed; so is what a server's tool did, b
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 
 from castore.transcript.formats.blocks import Reading, quoted
+from castore.transcript.formats.codex_text import CONTEXT_LABEL, is_summary, is_user_context, outcome_of
 from castore.transcript.formats.tools import patched_paths
 from castore.transcript.model import Form, Role, TextBlock
 from castore.transcript.values import Value
 
-__all__ = ["ITEM_TYPES", "TEXT_BLOCK", "ItemReader", "begins_as_summary", "item_type"]
+__all__ = ["ITEM_TYPES", "TEXT_BLOCK", "ItemReader", "item_type"]
 
 TEXT_BLOCK = TextBlock(b'{"type":"input_text","text":')
 """A text block of what is sent; the model's own messages have another type, so no block moves there."""
@@ -29,15 +29,6 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 _MEDIA = {"input_image": ("image_url",), "input_file": ("file_data",), "input_audio": ("input_audio", "data")}
 _DATA_URI = re.compile(rb'"data:([A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+)[;,]')
 
-_EXIT_CODE = re.compile(
-    rb'"(?:(?:Chunk ID|Wall time): [^\\"]*(?:\\n|\\u000[aA]))*'
-    rb"(?:Process exited with code|Exit code:) (-?[0-9]{1,10})(?:\\n|\\u000[aA])"
-)
-"""How Codex heads a command's output, as it is spelt in the literal."""
-
-_SUMMARY_HEAD = "Another language model started to solve this problem and produced a summary"
-"""How Codex begins the message that its compactions leave."""
-
 
 def item_type(item: Value) -> str | None:
     """The item's type; messages may leave theirs out. None: it has none that is a string."""
@@ -47,30 +38,17 @@ def item_type(item: Value) -> str | None:
     return type.text()
 
 
-def begins_as_summary(message: Value) -> bool:
-    """Whether a user's message is what one of Codex's own compactions left."""
-    text = message.get("content")
-    if text is not None and text.is_array:
-        blocks = text.items()
-        text = blocks[0].get("text") if blocks else None
-    if text is None or not text.is_string or len(text) < len(_SUMMARY_HEAD):
-        return False
-    return (text.text() or "").startswith(_SUMMARY_HEAD)
-
-
 class ItemReader:
-    """Tells a Reading's builder one item after another. is_codex: results carry Codex's exit codes, and
-    user messages may be Codex's own."""
+    """Tells a Reading's builder one item after another."""
 
-    def __init__(self, reading: Reading, *, is_codex: bool = False) -> None:
+    def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._builder = reading.builder
         self._pairs = reading.pairs
-        self._is_codex = is_codex
         self._is_in_reply = False
 
-    def tell(self, item: Value, *, is_prompt: bool = True) -> None:
-        """One item. is_prompt: whether a user's message is a person's. Raises SessionInvalid."""
+    def tell(self, item: Value) -> None:
+        """One item. Raises SessionInvalid."""
         if not item.is_object:
             raise self._reading.refused(f"an item must be an object, not {quoted(item)}", item)
         type = item_type(item)
@@ -79,7 +57,7 @@ class ItemReader:
         self._builder.is_final = True
         tell = _TELL.get(type)
         if tell is not None:
-            tell(self, item, is_prompt) if type == "message" else tell(self, item)
+            tell(self, item)
         else:
             self._unknown(item, type)
 
@@ -98,28 +76,31 @@ class ItemReader:
 
     # --- Messages ---
 
-    def message(self, item: Value, is_prompt: bool) -> None:
+    def message(self, item: Value) -> None:
         said = self._reading.string(item, "role", of="a message's")
         if said not in _ROLES:
             known = ", ".join(_ROLES)
             raise self._reading.refused(f"a message's role must be one of {known}, not '{said}'", item)
         role = _ROLES[said]
         content = item.get("content")
+        label = None
         if role is Role.ASSISTANT:
             self._reply(item)
             # Codex says of a message that it is not the last of its turn.
             self._builder.is_final = item.text("phase") != "commentary"
         else:
-            is_summary = self._is_codex and role is Role.USER and begins_as_summary(item)
-            is_prompt = is_prompt and role is Role.USER and not is_summary
-            self._sent(Role.SUMMARY if is_summary else role, item, is_prompt=is_prompt)
+            if role is Role.USER and is_summary(item):
+                role = Role.SUMMARY
+            is_context = role is Role.USER and is_user_context(item)
+            label = CONTEXT_LABEL if is_context else None
+            self._sent(role, item, is_prompt=role is Role.USER and not is_context)
         if content is None or content.is_null:
             return
         if content.is_string:
-            self._builder.prose(content)
+            self._builder.prose(content, label=label)
         elif content.is_array:
             for block in content.items():
-                self._block(block, is_reply=role is Role.ASSISTANT)
+                self._block(block, is_reply=role is Role.ASSISTANT, label=label)
         else:
             raise self._reading.refused(
                 f"a message's content must be a string or an array, not {quoted(content)}", content
@@ -132,11 +113,11 @@ class ItemReader:
         for block in content.items() if content is not None else []:
             self._block(block, is_reply=False)
 
-    def _block(self, block: Value, *, is_reply: bool) -> None:
+    def _block(self, block: Value, *, is_reply: bool, label: str | None = None) -> None:
         type = block.text("type")
         text = block.get(_TEXTS.get(type or "", ""))
         if text is not None and text.is_string:
-            self._builder.prose(text)
+            self._builder.prose(text, label=label)
         elif type in _MEDIA:
             self._media(block, type, form=Form.FIXED if is_reply else Form.BLOCK)
         elif type == "encrypted_content":
@@ -250,8 +231,8 @@ class ItemReader:
             return
         success = item.get("output", "success") if output.is_object else None
         is_error = (success is not None and success.literal == b"false") or item.text("status") == "failed"
-        code = self._exit_code(output) if self._is_codex else None
-        is_error = is_error or code not in (None, 0)
+        code, says_error = outcome_of(output)
+        is_error = is_error or says_error
         if output.is_string:
             self._builder.result(output, id=id, tool=tool, is_error=is_error, exit_code=code)
         elif output.is_array:
@@ -290,21 +271,6 @@ class ItemReader:
         found = item.get("output") or item.get("tools")
         if found is not None and len(found) > _WORTH_BYTES:
             self._builder.result(found, id=id, tool=tool, form=Form.FIXED)
-
-    @staticmethod
-    def _exit_code(output: Value) -> int | None:
-        head = _EXIT_CODE.match(output.source.data, output.start, output.end)
-        if head is not None:
-            return int(head[1])
-        if output.source.data[output.start : output.start + 2] != b'"{' or b"exit_code" not in output.literal:
-            return None
-        try:
-            said = json.loads(output.text() or "")
-        except (ValueError, RecursionError):
-            return None
-        metadata = said.get("metadata") if isinstance(said, dict) else None
-        code = metadata.get("exit_code") if isinstance(metadata, dict) else None
-        return code if isinstance(code, int) and not isinstance(code, bool) else None
 
     # --- Common to them ---
 
