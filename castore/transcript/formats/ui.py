@@ -16,19 +16,16 @@ __all__ = ["UI_BYTES_MIN", "tell_ui"]
 UI_BYTES_MIN = 64
 """What is smaller stays: leaving saves nothing."""
 
-_DEPTH_MAX = 4
-"""An object deeper than this leaves whole."""
-
 
 def tell_ui(
-    builder: Builder, value: Value | None, label: str, *, keep: Collection[str] = (), depth: int = 0
+    builder: Builder, value: Value | None, label: str, *, keep: Collection[str] = (), levels: int = 5
 ) -> None:
-    """keep: names of members that stay whatever they hold."""
+    """keep: names of members that stay whatever they hold. levels: an object below so many leaves whole."""
     if value is None or len(value) < UI_BYTES_MIN:
         return
-    if not value.is_object or depth >= _DEPTH_MAX:
+    if not value.is_object or levels == 0:
         builder.ui(value, label=label)
         return
     for name, member in value.members.items():
         if len(member) >= UI_BYTES_MIN and name not in keep:
-            tell_ui(builder, member, label, depth=depth + 1)
+            tell_ui(builder, member, label, levels=levels - 1)
