@@ -195,7 +195,7 @@ class Transactions:
     def bases_of(self, connection: Connection, root: Root) -> list[Root]:
         """What the root is based on, what that is based on, and so on.
 
-        Raises BaseMissing; RootDamaged where it goes round in a circle, or out of the scope.
+        Raises BaseMissing, also for one of another scope; RootDamaged where it goes round in a circle.
         """
         from castore.index import roots
 
@@ -203,13 +203,11 @@ class Transactions:
         at = root
         while at.base is not None:
             base = roots.by_id(connection, at.base)
-            if base is None:
+            if base is None or base.scope != root.scope:
                 raise BaseMissing(at.base)
             found.append(base)
-            if len(found) >= ROOT_CHAIN_MAX or base.scope != root.scope:
-                words = "it is based on a root of another scope"
-                if base.scope == root.scope:
-                    words = f"it is based on over {ROOT_CHAIN_MAX - 1} roots, or on itself"
+            if len(found) >= ROOT_CHAIN_MAX:
+                words = f"it is based on over {ROOT_CHAIN_MAX - 1} roots, or on itself"
                 raise RootDamaged(self.layout.root_file(root.id), words)
             at = base
         return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from castore.cli.commands import COMMANDS
 from castore.digest import Digest
 from castore.errors import ScopeDenied
 from castore.objects.database import encode_object
-from castore.roots.model import RootDraft, RootKind
+from castore.roots.model import RootDraft, RootKind, merged, root_id
 from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
@@ -26,6 +27,7 @@ from tests.access.conftest import Twins
 from tests.access.world import (
     DIGESTS,
     OBJECTS,
+    OTHER,
     OTHER_DOCUMENT,
     OTHER_TWIN,
     OWN,
@@ -336,8 +338,25 @@ NO_CALLS = {
 }
 """Values; and calls that look at nothing in a store."""
 
+ROOT_IDS = [
+    root_id(RootDraft(RootKind.TAG, (DIGESTS["own"],), name="mine"), OWN),
+    root_id(RootDraft(RootKind.TAG, (DIGESTS["other"],), name="theirs"), OTHER),
+    "0" * 32,
+]
+"""Of a root of our own, of one of the others, and of none."""
+
+
+def chains(store: Store, what: str) -> Any:
+    """Of roots that somebody made up, in either scope, that are based on each of these."""
+    draft = RootDraft(RootKind.VIEW, (DIGESTS[what],))
+    made = [merged(draft, scope, None, now=clock(), sequence=1) for scope in (OWN, OTHER)]
+    based = [replace(root, base=base) for root in made for base in ROOT_IDS]
+    return [outcome(store.based_chain, root) for root in based]
+
+
 METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
+    "based_chain": chains,
     "change_setting": lambda store, what: store.change_setting("scopes.granted", "*"),
     "chunks": lambda store, what: list(store.chunks(DIGESTS[what])),
     "create_scope": lambda store, what: store.create_scope("team/c"),
@@ -357,6 +376,7 @@ METHODS: dict[str, Call] = {
     "remember": lambda store, what: store.remember(RootChoice(references=(str(DIGESTS[what]),))),
     "require_operator": lambda store, what: store.require_operator("gc"),
     "resolve": lambda store, what: store.resolve(str(DIGESTS[what])),
+    "root": lambda store, what: [store.root(root_id) for root_id in ROOT_IDS],
     "roots": lambda store, what: store.roots(),
     "roots_naming": lambda store, what: store.roots_naming(DIGESTS[what]),
     "scope": lambda store, what: store.scope("team/b"),

@@ -522,7 +522,7 @@ class TestHostileFiles:
         root = view(store, 1)
         self.link(store, root, base=base.id)
         lose_index(store)
-        with pytest.raises(RootDamaged):
+        with pytest.raises(BaseMissing):
             store.based_chain(replace(root, base=base.id))
         assert [finding.place for finding in verify(store)] == [str(root_file(store, root))]
 
