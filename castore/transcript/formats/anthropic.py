@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
-from castore.transcript.formats.blocks import Dialect, Reading, body_of, dialect_of_body, quoted
+from castore.transcript.formats.blocks import Reading, quoted
+from castore.transcript.formats.dialects import Dialect, body_of, dialect_of_body, is_thin
 from castore.transcript.model import Api, Form, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -38,6 +39,7 @@ class _Anthropic:
     def read(self, records: Records, options: ReadOptions) -> Transcript:
         reading = Reading(self.name, Api.ANTHROPIC, records, options)
         messages = reading.list_of("messages")
+        reading.keeps_first_block = is_thin(reading.body)
         system = reading.body.get("system")
         if system is not None and not system.is_null:
             reading.system(system, messages[0] if messages else None)
@@ -72,6 +74,9 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
     for index, message in enumerate(messages):
         role = reading.role(message, _ROLES)
         content = message.get("content")
+        calls = message.get("tool_calls")
+        if calls is not None and not calls.is_null:
+            raise reading.refused("an Anthropic message has no 'tool_calls'", calls)
         if content is None or not (content.is_string or content.is_array):
             given = "absent" if content is None else quoted(content)
             raise reading.refused(
@@ -122,9 +127,9 @@ def _tell_block(reading: Reading, place: str, at: int, block: Value) -> None:
         else:
             reading.odd(block, "text-without-text", "a text block without a text")
     elif type == "thinking":
-        builder.thinking(block, form=Form.BLOCK, is_signed=bool(block.text("signature")))
+        builder.thinking(block, form=reading.block_form(), is_signed=bool(block.text("signature")))
     elif type == "redacted_thinking":
-        builder.thinking(block, form=Form.BLOCK, is_signed=True)
+        builder.thinking(block, form=reading.block_form(), is_signed=True)
     elif type in _CALLS:
         _tell_call(reading, block, f"{place}.{at}")
     elif type in _RESULTS:
@@ -136,7 +141,7 @@ def _tell_block(reading: Reading, place: str, at: int, block: Value) -> None:
     else:
         if not block.is_object:
             reading.odd(block, "not-a-block", f"{quoted(block)} where a block should be")
-        builder.unknown(block, form=Form.BLOCK)
+        builder.unknown(block, form=reading.block_form() if block.is_object else Form.FIXED)
 
 
 def _tell_call(reading: Reading, block: Value, place: str) -> None:
@@ -216,4 +221,6 @@ def _tell_media(reading: Reading, block: Value, *, id: str | None = None, is_err
     data = block.get("source", "data")
     payload = data if data is not None and data.is_string else None
     media_type = block.text("source", "media_type") or block.text("type")
-    reading.builder.media(block, payload=payload, media_type=media_type, id=id, is_error=is_error)
+    reading.builder.media(
+        block, payload=payload, media_type=media_type, form=reading.block_form(), id=id, is_error=is_error
+    )

@@ -1,15 +1,13 @@
-"""What the formats of API bodies share: a body while it is read, and what tells whose messages these are.
+"""What the formats of API bodies share: a body while it is read.
 
-Law: `survey` looks at names and types alone. Signs that contradict each other, and shapes of other tools
-that happen to have a `role`, are nobody's: no format of bodies recognizes them.
+Law: a value of the wrong type where the meaning hangs on it is refused with its line; whoever reads further
+has what it says it has.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable
 
 from castore.errors import InvalidOption, SessionInvalid
 from castore.transcript.builder import Builder
@@ -17,19 +15,10 @@ from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.tools import READ_TOOLS, WRITE_TOOLS, tell_files
 from castore.transcript.model import Api, Form, Role, TextBlock, Transcript
-from castore.transcript.records import Record, Records
+from castore.transcript.records import Records
 from castore.transcript.values import Source, Value
 
-__all__ = ["Dialect", "Reading", "body_of", "dialect_of_body", "dialect_of_list", "has_other_shape", "quoted"]
-
-
-class Dialect(StrEnum):
-    """Whose messages. PLAIN: role and text alone, which all read alike."""
-
-    ANTHROPIC = "anthropic"
-    CHAT = "chat"
-    GEMINI = "gemini"
-    PLAIN = "plain"
+__all__ = ["Reading", "quoted"]
 
 
 class Reading:
@@ -52,6 +41,8 @@ class Reading:
         self.builder = Builder(format, api, records, text_block=text_block)
         self.pairs = Pairs(self.builder)
         self._counted = (0, 1)
+        self.keeps_first_block = False
+        """The first block that could leave has to stay: without it the body would be told as another's."""
 
     @property
     def body(self) -> Value:
@@ -71,6 +62,12 @@ class Reading:
     def finish(self) -> Transcript:
         self.pairs.finish()
         return self.builder.build()
+
+    def block_form(self) -> Form:
+        """The form of a block that tells whose body this is, in its way."""
+        form = Form.FIXED if self.keeps_first_block else Form.BLOCK
+        self.keeps_first_block = False
+        return form
 
     def line(self, value: Value) -> int:
         """The line that a value begins on. Cheap if asked in order of the source."""
@@ -175,189 +172,3 @@ def quoted(value: Value) -> str:
     """A value's type with its article, for an error."""
     name = value.type_name
     return name if name == "null" else f"an {name}" if name[0] in "ao" else f"a {name}"
-
-
-# --- Whose messages are these? ---
-
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "model"})
-_ANTHROPIC_BLOCKS = frozenset(
-    {
-        "container_upload",
-        "mcp_tool_result",
-        "mcp_tool_use",
-        "redacted_thinking",
-        "search_result",
-        "server_tool_use",
-        "thinking",
-        "tool_result",
-        "tool_use",
-        "web_search_tool_result",
-        "web_fetch_tool_result",
-    }
-)
-_CHAT_BLOCKS = frozenset({"file", "image_url", "input_audio", "refusal", "video_url"})
-_OTHER_BLOCKS = frozenset(
-    {"input_file", "input_image", "input_text", "output_text", "tool-call", "tool-result", "toolCall"}
-)
-"""Of Responses items, of the AI SDK's messages and of Pi's: shapes of their own."""
-_BODY_MEMBERS = frozenset(
-    {
-        "anthropic_beta",
-        "anthropic_version",
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "max_completion_tokens",
-        "max_tokens",
-        "messages",
-        "metadata",
-        "model",
-        "n",
-        "parallel_tool_calls",
-        "presence_penalty",
-        "reasoning_effort",
-        "response_format",
-        "seed",
-        "service_tier",
-        "stop",
-        "stop_sequences",
-        "store",
-        "stream",
-        "stream_options",
-        "system",
-        "temperature",
-        "thinking",
-        "tool_choice",
-        "tools",
-        "top_k",
-        "top_p",
-        "user",
-    }
-)
-
-
-@dataclass(slots=True)
-class _Signs:
-    """What the messages were seen to hold. calls: by members, as Chat has it; blocks: as Anthropic has it."""
-
-    has_blocks: bool = False
-    has_calls: bool = False
-    has_chat_roles: bool = False
-    has_chat_blocks: bool = False
-    has_parts: bool = False
-    is_other: bool = False
-
-    @property
-    def dialect(self) -> Dialect | None:
-        chat = self.has_calls or self.has_chat_blocks
-        if self.is_other or (self.has_blocks and chat) or (self.has_parts and (self.has_blocks or chat)):
-            return None
-        if self.has_parts:
-            return Dialect.GEMINI
-        if self.has_blocks:
-            return Dialect.ANTHROPIC
-        return Dialect.CHAT if chat or self.has_chat_roles else Dialect.PLAIN
-
-
-def body_of(record: Record) -> Value | None:
-    """The record's value if it can be a request body with `messages`, whoever's."""
-    value = record.value
-    if value is None or not value.is_object or value.get("type") is not None:
-        return None
-    messages = value.get("messages")
-    if messages is None or not messages.is_array:
-        return None
-    if value.text("model") is None and not value.members.keys() <= _BODY_MEMBERS:
-        return None
-    items = messages.items()
-    # What is not right in a message is said with its line by who reads it; the first must look like one.
-    return value if not items or items[0].get("role") is not None else None
-
-
-def dialect_of_body(body: Value) -> Dialect | None:
-    """Whose body; None if it contradicts itself or is another tool's."""
-    messages = body.get("messages")
-    signs = _survey(messages.items() if messages is not None else [])
-    if signs.is_other or signs.has_parts:
-        return None
-    tools = body.get("tools")
-    for tool in tools.items() if tools is not None else []:
-        if tool.get("input_schema") is not None:
-            signs.has_blocks = True
-        elif tool.text("type") == "function":
-            signs.has_calls = True
-    if body.get("system") is not None or body.get("anthropic_version") is not None:
-        signs.has_blocks = True
-    return signs.dialect
-
-
-def dialect_of_list(record: Record) -> Dialect | None:
-    """Whose messages, if the record is an array of messages; else None."""
-    value = record.value
-    if value is None or not value.is_array:
-        return None
-    messages = value.items()
-    if not messages or messages[0].text("role") not in _ROLES:
-        return None
-    first = messages[0].members
-    if not first.keys() & {"content", "parts", "tool_calls"}:
-        return None
-    signs = _survey(messages)
-    if signs.is_other or any(_is_item(message) for message in messages):
-        return None
-    return signs.dialect
-
-
-def has_other_shape(message: Value) -> bool:
-    """Whether a message has the members of a tool's own shape, though its role is one of the API's."""
-    for call in _items(message, "tool_calls"):
-        members = call.members
-        function = members.get("function") or members.get("custom")
-        if function is None or not function.is_object:
-            return True
-    return False
-
-
-def _is_item(message: Value) -> bool:
-    """An item of the Responses API has a type; a message of the others has none."""
-    return message.get("type") is not None
-
-
-def _survey(messages: Iterable[Value]) -> _Signs:
-    signs = _Signs()
-    for message in messages:
-        members = message.members
-        role = message.text("role")
-        if role is not None and role not in _ROLES:
-            signs.is_other = True
-        elif role in ("tool", "function"):
-            signs.has_calls = True
-        elif role in ("system", "developer"):
-            signs.has_chat_roles = True
-        for name in ("tool_calls", "function_call"):
-            value = members.get(name)
-            if value is not None and not value.is_null:
-                signs.has_calls = True
-                signs.is_other = signs.is_other or has_other_shape(message)
-        if "parts" in members and "content" not in members:
-            signs.has_parts = True
-        for block in _items(message, "content"):
-            _look_at(block, signs)
-        if signs.is_other:
-            break
-    return signs
-
-
-def _look_at(block: Value, signs: _Signs) -> None:
-    type = block.text("type")
-    if type in _ANTHROPIC_BLOCKS or (type in ("image", "document") and block.get("source") is not None):
-        signs.has_blocks = True
-    elif type in _CHAT_BLOCKS:
-        signs.has_chat_blocks = True
-    elif type in _OTHER_BLOCKS:
-        signs.is_other = True
-
-
-def _items(message: Value, name: str) -> list[Value]:
-    value = message.get(name)
-    return value.items() if value is not None else []

@@ -249,4 +249,4 @@ def _tell_other(reading: Reading, part: Value, made_up: str, *, is_signed: bool)
     else:
         if not part.is_object:
             reading.odd(part, "not-a-block", f"{quoted(part)} where a part should be")
-        builder.unknown(part, form=Form.FIXED if is_signed else Form.BLOCK)
+        builder.unknown(part, form=Form.FIXED if is_signed or not part.is_object else Form.BLOCK)

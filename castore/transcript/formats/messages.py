@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from castore.transcript.formats import ReadOptions, anthropic, gemini, openai_chat, session_error
-from castore.transcript.formats.blocks import Dialect, Reading, dialect_of_list
+from castore.transcript.formats.blocks import Reading
+from castore.transcript.formats.dialects import Dialect, dialect_of_list
 from castore.transcript.model import Api, Transcript
 from castore.transcript.records import Record, Records
 

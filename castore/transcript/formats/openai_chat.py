@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
-from castore.transcript.formats.blocks import Dialect, Reading, body_of, dialect_of_body, quoted
+from castore.transcript.formats.blocks import Reading, quoted
+from castore.transcript.formats.dialects import Dialect, body_of, dialect_of_body, is_thin
 from castore.transcript.model import Api, Form, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -25,6 +26,8 @@ _ROLES = {
     "tool": Role.RESULT,
     "function": Role.RESULT,
 }
+_PAIRS = ("tool_use", "tool_result")
+"""Of Anthropic messages: passed over, a call would have no result."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "thinking")
 _PAYLOADS = {
     "image_url": ("image_url", "url"),
@@ -49,7 +52,9 @@ class _Chat:
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
         reading = Reading(self.name, Api.CHAT, records, options)
-        tell_messages(reading, reading.list_of("messages"))
+        messages = reading.list_of("messages")
+        reading.keeps_first_block = is_thin(reading.body)
+        tell_messages(reading, messages)
         return reading.finish()
 
     def api_messages(self, transcript: Transcript) -> list[Any]:
@@ -104,10 +109,12 @@ def _type(reading: Reading, block: Value) -> str | None:
 
 def _tell_other(reading: Reading, block: Value, type: str | None, *, id: str | None = None) -> None:
     """A part that is no text."""
+    if type in _PAIRS:
+        raise reading.refused(f"a Chat message has no '{type}' in its content", block)
     if type not in _PAYLOADS:
         if not block.is_object:
             reading.odd(block, "not-a-block", f"{quoted(block)} where a part should be")
-        reading.builder.unknown(block, form=Form.BLOCK)
+        reading.builder.unknown(block, form=Form.BLOCK if block.is_object else Form.FIXED)
         return
     # Some backends take the address itself in the place of the object that names it.
     outer, inner = _PAYLOADS[type]
@@ -122,7 +129,8 @@ def _tell_other(reading: Reading, block: Value, type: str | None, *, id: str | N
         if not head.startswith(b'"data:'):
             return
         media_type = head[6:].partition(b";")[0].decode("ascii", "replace") or media_type
-    reading.builder.media(block, payload=payload, media_type=media_type, id=id)
+    form = reading.block_form()
+    reading.builder.media(block, payload=payload, media_type=media_type, form=form, id=id)
 
 
 def _tell_result(reading: Reading, message: Value, content: Value | None) -> None:
