@@ -7,6 +7,7 @@ found things in; two parts that overlap are a bug of the format and raise Assert
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from castore.transcript.model import (
     Api,
@@ -183,6 +184,9 @@ class Builder:
             if record.value is None:
                 self.leave(record, Reason.CUT)
                 self.odd(record.line, "not-json", f"a line that is not JSON: {record.why}")
+        for before, record in pairwise(self.records.records):
+            if self.records.data.find(b"\n", before.end, record.start) < 0:
+                self.odd(record.line, "glued-records", "a record begins on the line of the one before it")
         self._oddities.sort(key=lambda odd: odd.line)
         messages, turns = self._number()
         parts = self._placed(messages, turns)
