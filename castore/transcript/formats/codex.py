@@ -87,9 +87,9 @@ class _Reader:
             elif record.is_object:
                 self._record(record)
             elif record.value is not None:
-                self._builder.unknown_record(record)
+                self._unknown(record, "a record that is no object")
         if self._replay.header is None:
-            self._builder.odd(1, "missing-header", "the session has no header")
+            self._builder.odd(1, "no-header", "the session has no header")
         for record in self._replay.boundaries:
             self._builder.boundary(record)
         return self._reading.finish()
@@ -113,7 +113,10 @@ class _Reader:
         elif type in _UI_TYPES or value.get("record_type") is not None:
             self._builder.ui_record(record, type or "state")
         elif type not in _STAYING_TYPES:
-            self._builder.unknown_record(record)
+            named = (
+                f"a record of the unknown type '{type}'" if type is not None else "a record without a type"
+            )
+            self._unknown(record, named)
 
     def _header(self, record: Record, payload: Value) -> None:
         id = payload.get("id")
@@ -127,7 +130,7 @@ class _Reader:
         prompts = [text for text in texts if text is not None and text.is_string and len(text) > 2]
         if record is not self._replay.header:
             # The first header is the session's; later ones are of resumptions, or of what it was forked from.
-            self._builder.odd(record.line, "repeated-header", "a second header of the session")
+            self._builder.odd(record.line, "repeated-header", "the session's header once more")
             for text in prompts:
                 if len(text) > _UI_BYTES_MIN:
                     self._builder.ui(text, label="repeated header")
@@ -156,7 +159,7 @@ class _Reader:
             self._builder.ui_record(record, item_type(item) or "item")
         elif item_type(item) not in ITEM_TYPES:
             # Codex reads an item of a type that it does not know, and sends none of it.
-            self._builder.unknown_record(record)
+            self._unknown(record, f"an item of the unknown type '{item_type(item)}'")
 
     def _tell(self, record: Record) -> None:
         for entry in self._live.get(record.index, []):
@@ -166,6 +169,10 @@ class _Reader:
                 self._items.summary(entry.text)
             elif entry.text is not None:
                 self._items.prompt(entry.text)
+
+    def _unknown(self, record: Record, words: str) -> None:
+        self._builder.unknown_record(record)
+        self._builder.odd(record.line, "unknown-record", words)
 
     def _ui_members(self, payload: Value, names: tuple[str, ...], label: str) -> None:
         found = [payload.get(name) for name in names]

@@ -76,7 +76,9 @@ class ResponsesFormat:
             return []
         if given.is_string:
             return [{"role": "user", "content": given.python()}]
-        before = body.text("previous_response_id")
+        before = (
+            body.text("previous_response_id") or body.text("conversation") or body.text("conversation", "id")
+        )
         # What the server remembers stands before the items: results may be of calls in there.
         stored = [] if before is None else [{"type": "item_reference", "id": before}]
         items = given.python()
@@ -88,7 +90,7 @@ FORMAT = ResponsesFormat()
 
 def _read_body(reading: Reading, body: Value) -> None:
     if body.is_array:
-        _read_items(reading, body)
+        _read_items(ItemReader(reading), body)
         return
     if not body.is_object:
         raise reading.refused(f"a body must be an object or an array, not {quoted(body)}", body)
@@ -103,13 +105,13 @@ def _read_body(reading: Reading, body: Value) -> None:
         reading.builder.message(Role.USER, given, is_prompt=True)
         reading.builder.prose(given)
     elif given.is_array:
-        _read_items(reading, given)
+        is_continued = any(body.get(name) is not None for name in ("previous_response_id", "conversation"))
+        _read_items(ItemReader(reading, is_continued=is_continued), given)
     else:
         raise reading.refused(f"an input must be a string or an array, not {quoted(given)}", given)
 
 
-def _read_items(reading: Reading, items: Value) -> None:
-    reader = ItemReader(reading)
+def _read_items(reader: ItemReader, items: Value) -> None:
     for item in items.items():
         reader.tell(item)
 

@@ -39,13 +39,16 @@ def item_type(item: Value) -> str | None:
 
 
 class ItemReader:
-    """Tells a Reading's builder one item after another."""
+    """Tells a Reading's builder one item after another. is_continued: the server remembers what went before,
+    so a result may be of a call in there."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, *, is_continued: bool = False) -> None:
         self._reading = reading
         self._builder = reading.builder
         self._pairs = reading.pairs
         self._is_in_reply = False
+        self._is_continued = is_continued
+        self._calls: set[str] = set()
 
     def tell(self, item: Value) -> None:
         """One item. Raises SessionInvalid."""
@@ -95,6 +98,7 @@ class ItemReader:
             label = CONTEXT_LABEL if is_context else None
             self._sent(role, item, is_prompt=role is Role.USER and not is_context)
         if content is None or content.is_null:
+            self._reading.odd(item, "no-content", "a message without content")
             return
         if content.is_string:
             self._builder.prose(content, label=label)
@@ -159,7 +163,7 @@ class ItemReader:
         id, tool = self._call(item, self._reading.string(item, "name", of="a call's"))
         arguments = item.get("arguments")
         if arguments is None:
-            self._reading.odd(item, "missing-arguments", "a call without arguments")
+            self._reading.odd(item, "no-arguments", "a call without arguments")
             self._builder.call(item, id=id, tool=tool, form=Form.FIXED)
             return
         form, text = Form.FIXED, None
@@ -175,7 +179,7 @@ class ItemReader:
         id, tool = self._call(item, self._reading.string(item, "name", of="a call's"))
         text = item.get("input")
         if text is None:
-            self._reading.odd(item, "missing-arguments", "a call without arguments")
+            self._reading.odd(item, "no-arguments", "a call without arguments")
             self._builder.call(item, id=id, tool=tool, form=Form.FIXED)
             return
         self._builder.call(text, id=id, tool=tool, form=Form.TEXT if text.is_string else Form.FIXED)
@@ -218,6 +222,10 @@ class ItemReader:
         if type == "image_generation_call" and image is not None and image.is_string and len(image) > 2:
             # No text may stand for the image: the API takes its data, or none.
             self._builder.media(image, payload=None, media_type="image", form=Form.EMPTY, id=id)
+
+    def reference(self, item: Value) -> None:
+        """Items that the server remembers: which ones is not seen here."""
+        self._is_continued = True
 
     def bare(self, item: Value) -> None:
         """An item that says nothing of its own."""
@@ -291,6 +299,7 @@ class ItemReader:
         self._reply(item)
         id = self._id(item, "a call")
         if id is not None:
+            self._calls.add(id)
             self._pairs.call(id, made_up=id, tool=tool, line=self._reading.line(item))
         return id, tool
 
@@ -300,7 +309,8 @@ class ItemReader:
         self._builder.message(Role.RESULT, item, id=item.text("id"))
         if id is None:
             return None, None
-        self._pairs.result(id, tool=None, line=self._reading.line(item))
+        if id in self._calls or not self._is_continued:
+            self._pairs.result(id, tool=None, line=self._reading.line(item))
         self._builder.answer(id)
         return id, self._pairs.tool(id)
 
@@ -309,7 +319,7 @@ class ItemReader:
         if id is None and (item_type(item) or "").startswith("local_shell"):
             id = self._reading.string(item, "id", of=f"{what}'s")
         if id is None and (item_type(item) or "") not in ("tool_search_call", "tool_search_output"):
-            self._reading.odd(item, "missing-call-id", f"{what} without a call_id")
+            self._reading.odd(item, "no-call-id", f"{what} without an id")
         return id
 
     def _items(self, item: Value, name: str) -> list[Value]:
@@ -318,6 +328,7 @@ class ItemReader:
 
     def _unknown(self, item: Value, type: str) -> None:
         """It stays: what the API wants of it nobody knows. A long text that a tool gave back may move."""
+        self._reading.odd(item, "unknown-item", f"an item of the unknown type '{type}'")
         if not type.endswith("_output"):
             self._reply(item)
             self._builder.unknown(item, form=Form.FIXED, label="unknown item")
@@ -360,7 +371,7 @@ _TELL: dict[str, Callable[..., None]] = {
     "mcp_list_tools": ItemReader.bare,
     "mcp_approval_request": ItemReader.bare,
     "mcp_approval_response": ItemReader.bare,
-    "item_reference": ItemReader.bare,
+    "item_reference": ItemReader.reference,
     "additional_tools": ItemReader.bare,
     "compaction_trigger": ItemReader.bare,
 }
