@@ -129,9 +129,13 @@ class Builder:
         media_type: str | None,
         form: Form = Form.BLOCK,
         id: str | None = None,
+        tool: str | None = None,
         is_error: bool = False,
     ) -> None:
-        """An image or the like. payload: the string literal of its base64 or data URI, inside the span."""
+        """An image or the like. payload: the string literal of its base64 or data URI, inside the span.
+
+        id, tool, is_error: as for a result that it is a piece of.
+        """
         inside = None if payload is None else (payload.start, payload.end)
         self._add(
             PartKind.MEDIA,
@@ -140,11 +144,22 @@ class Builder:
             media_type or "media",
             payload=inside,
             call_id=id,
+            tool=tool,
             is_error=is_error,
         )
 
-    def unknown(self, span: Span, *, form: Form, label: str = "unknown block") -> None:
-        self._add(PartKind.UNKNOWN, span, form, label)
+    def unknown(
+        self,
+        span: Span,
+        *,
+        form: Form,
+        label: str = "unknown block",
+        id: str | None = None,
+        tool: str | None = None,
+        is_error: bool = False,
+    ) -> None:
+        """id, tool, is_error: as for a result that it is a piece of."""
+        self._add(PartKind.UNKNOWN, span, form, label, call_id=id, tool=tool, is_error=is_error)
 
     def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:
         """What never reaches the model: a value (EMPTY) or a whole record (NOTHING, with `leave_record`)."""

@@ -82,15 +82,14 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
             raise reading.refused(
                 f"a message's content must be a string or a list of blocks, not {given}", content or message
             )
-        if role is Role.ASSISTANT:
-            reading.pairs.reply()
-            reading.builder.message(role, message)
+        if role is Role.ASSISTANT or content.is_string:
+            reading.tell(message, role)
             _tell_content(reading, content, f"#{index}")
         else:
             reading.sent(
                 message,
                 role,
-                content.items() if content.is_array else [content],
+                content.items(),
                 is_result=lambda block: _type(reading, block) in _RESULTS,
                 is_last=index == len(messages) - 1,
                 tell=partial(_tell_block, reading, f"#{index}"),
@@ -105,20 +104,19 @@ def _tell_system(reading: Reading, system: Value) -> None:
 
 def _tell_content(reading: Reading, content: Value, place: str) -> None:
     """place: the made-up id of the message."""
-    for at, block in enumerate(content.items() if content.is_array else [content]):
-        _tell_block(reading, place, at, block)
+    if content.is_string:
+        reading.builder.prose(content)
+    for block in content.items():
+        _tell_block(reading, place, block)
 
 
 def _type(reading: Reading, block: Value) -> str | None:
     return reading.string(block, "type", of="a block's") if block.is_object else None
 
 
-def _tell_block(reading: Reading, place: str, at: int, block: Value) -> None:
-    """A block, or content that is a string. place, at: make up the id of a call that has none."""
+def _tell_block(reading: Reading, place: str, block: Value) -> None:
+    """place: makes up the id of a call that has none."""
     builder = reading.builder
-    if block.is_string:
-        builder.prose(block)
-        return
     type = _type(reading, block)
     if type == "text":
         text = block.get("text")
@@ -131,7 +129,7 @@ def _tell_block(reading: Reading, place: str, at: int, block: Value) -> None:
     elif type == "redacted_thinking":
         builder.thinking(block, form=reading.block_form(), is_signed=True)
     elif type in _CALLS:
-        _tell_call(reading, block, f"{place}.{at}")
+        _tell_call(reading, block, place)
     elif type in _RESULTS:
         _tell_result(reading, block)
     elif type is not None and type.endswith("_tool_result"):
@@ -178,7 +176,7 @@ def _tell_result(reading: Reading, block: Value) -> None:
         if type == "text" and text is not None and text.is_string:
             builder.result(text, id=id, tool=tool, is_error=is_error)
         elif type in _MEDIA:
-            _tell_media(reading, item, id=id, is_error=is_error)
+            _tell_media(reading, item, id=id, tool=tool, is_error=is_error)
         else:
             builder.unknown(item, form=Form.BLOCK)
 
@@ -213,7 +211,14 @@ def _answered(reading: Reading, block: Value) -> str | None:
     return id
 
 
-def _tell_media(reading: Reading, block: Value, *, id: str | None = None, is_error: bool = False) -> None:
+def _tell_media(
+    reading: Reading,
+    block: Value,
+    *,
+    id: str | None = None,
+    tool: str | None = None,
+    is_error: bool = False,
+) -> None:
     """An image or a document. One that is only named, by its address or a file's id, is no payload."""
     type = block.text("source", "type")
     if type in ("url", "file"):
@@ -222,5 +227,11 @@ def _tell_media(reading: Reading, block: Value, *, id: str | None = None, is_err
     payload = data if data is not None and data.is_string else None
     media_type = block.text("source", "media_type") or block.text("type")
     reading.builder.media(
-        block, payload=payload, media_type=media_type, form=reading.block_form(), id=id, is_error=is_error
+        block,
+        payload=payload,
+        media_type=media_type,
+        form=reading.block_form(),
+        id=id,
+        tool=tool,
+        is_error=is_error,
     )

@@ -111,6 +111,15 @@ class Reading:
         is_behind = first is not None and first.start < value.start
         self.builder.message(Role.SYSTEM, self.records.records[0] if is_behind else value)
 
+    def tell(self, at: Value, role: Role) -> None:
+        """A message begins. What users say is a prompt."""
+        is_prompt = role is Role.USER
+        self.builder.message(role, at, is_prompt=is_prompt)
+        if is_prompt:
+            self.pairs.prompt()
+        elif role is Role.ASSISTANT:
+            self.pairs.reply()
+
     def sent(
         self,
         message: Value,
@@ -119,7 +128,7 @@ class Reading:
         *,
         is_result: Callable[[Value], bool],
         is_last: bool,
-        tell: Callable[[int, Value], None],
+        tell: Callable[[Value], None],
     ) -> None:
         """A message to the model: its results, and what else stands with them, are told as two messages.
 
@@ -132,17 +141,11 @@ class Reading:
         for at, block in enumerate(blocks):
             wanted = Role.RESULT if is_own[at] or (is_last and any(is_own)) else role
             if wanted is not told:
-                self._sent(block if at else message, wanted)
+                self.tell(block if at else message, wanted)
                 told = wanted
-            tell(at, block)
+            tell(block)
         if told is None:
-            self._sent(message, role)
-
-    def _sent(self, at: Value, role: Role) -> None:
-        is_prompt = role is Role.USER
-        self.builder.message(role, at, is_prompt=is_prompt)
-        if is_prompt:
-            self.pairs.prompt()
+            self.tell(message, role)
 
     def files(self, id: str, tool: str | None, arguments: Value | bytes, at: Value) -> None:
         """What files a call reads or writes. arguments: an object, or the text of one."""

@@ -57,8 +57,8 @@ class _Gemini:
             system = _get(config, "systemInstruction")
         if system is not None and not system.is_null:
             reading.system(system, contents[0] if contents else None)
-            for at, part in enumerate(_parts(reading, system)):
-                _tell_part(reading, "#system", at, part)
+            for part in _parts(reading, system):
+                _tell_part(reading, "#system", part)
         tell_contents(reading, contents)
         return reading.finish()
 
@@ -106,10 +106,9 @@ def tell_contents(reading: Reading, contents: list[Value]) -> None:
         parts = _parts(reading, content)
         place = f"#{index}"
         if role is Role.ASSISTANT:
-            reading.pairs.reply()
-            reading.builder.message(role, content)
-            for at, part in enumerate(parts):
-                _tell_part(reading, place, at, part)
+            reading.tell(content, role)
+            for part in parts:
+                _tell_part(reading, place, part)
         else:
             reading.sent(
                 content,
@@ -142,8 +141,8 @@ def _get(value: Value, name: str) -> Value | None:
     return None if member is None or member.is_null else member
 
 
-def _tell_part(reading: Reading, place: str, at: int, part: Value) -> None:
-    """place, at: make up the id of a call that has none."""
+def _tell_part(reading: Reading, place: str, part: Value) -> None:
+    """place: makes up the id of a call that has none."""
     builder = reading.builder
     if part.is_string:
         builder.prose(part)
@@ -154,7 +153,7 @@ def _tell_part(reading: Reading, place: str, at: int, part: Value) -> None:
     response = _get(part, "functionResponse")
     data = _get(part, "inlineData")
     if call is not None:
-        _tell_call(reading, part, call, f"{place}.{at}", is_signed=is_signed)
+        _tell_call(reading, part, call, place, is_signed=is_signed)
     elif response is not None:
         _tell_response(reading, response, is_signed=is_signed)
     elif data is not None:
@@ -172,7 +171,7 @@ def _tell_part(reading: Reading, place: str, at: int, part: Value) -> None:
         else:
             builder.prose(text, form=Form.FIXED if is_signed else Form.TEXT)
     elif _get(part, "fileData") is None:
-        _tell_other(reading, part, f"{place}.{at}", is_signed=is_signed)
+        _tell_other(reading, part, place, is_signed=is_signed)
 
 
 def _tell_call(reading: Reading, part: Value, call: Value, made_up: str, *, is_signed: bool) -> None:
@@ -208,7 +207,9 @@ def _tell_response(reading: Reading, response: Value, *, is_signed: bool) -> Non
         error = content.get("error")
         is_error = error is not None and error.literal not in (b"null", b"false", b'""')
         for member in content.members.values():
-            if len(member) > FLOOR_BYTES and (member.is_string or member.is_array or member.is_object):
+            # A short list or object may be flags; a string is a result however short, as in a view of it.
+            is_long = len(member) > FLOOR_BYTES and (member.is_array or member.is_object)
+            if member.is_string or is_long:
                 told.append((member, form))
     elif content is not None and not content.is_null:
         reading.odd(content, "response-not-object", f"the response of '{tool}' is no object")
@@ -222,7 +223,7 @@ def _tell_response(reading: Reading, response: Value, *, is_signed: bool) -> Non
         if data is not None and payload is not None and payload.is_string:
             # Nothing but media may stand there, so a text could not stand in for it.
             media_type = data.text("mimeType") or data.text("mime_type")
-            builder.media(part, payload=payload, media_type=media_type, form=Form.FIXED, id=id)
+            builder.media(part, payload=payload, media_type=media_type, form=Form.FIXED, id=id, tool=tool)
 
 
 def _tell_other(reading: Reading, part: Value, made_up: str, *, is_signed: bool) -> None:

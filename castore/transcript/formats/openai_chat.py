@@ -76,15 +76,11 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
                 f"a message's content must be a string, a list of parts or null, not {quoted(content)}",
                 content,
             )
-        is_prompt = role is Role.USER
-        reading.builder.message(role, message, is_prompt=is_prompt)
+        reading.tell(message, role)
         if role is Role.RESULT:
             _tell_result(reading, message, content)
             continue
-        if is_prompt:
-            reading.pairs.prompt()
-        elif role is Role.ASSISTANT:
-            reading.pairs.reply()
+        if role is Role.ASSISTANT:
             _tell_reply(reading, message, f"#{index}")
         if content is not None:
             _tell_content(reading, content)
@@ -107,14 +103,19 @@ def _type(reading: Reading, block: Value) -> str | None:
     return reading.string(block, "type", of="a part's") if block.is_object else None
 
 
-def _tell_other(reading: Reading, block: Value, type: str | None, *, id: str | None = None) -> None:
+def _tell_other(
+    reading: Reading, block: Value, type: str | None, *, id: str | None = None, tool: str | None = None
+) -> None:
     """A part that is no text."""
     if type in _PAIRS:
         raise reading.refused(f"a Chat message has no '{type}' in its content", block)
     if type not in _PAYLOADS:
         if not block.is_object:
             reading.odd(block, "not-a-block", f"{quoted(block)} where a part should be")
-        reading.builder.unknown(block, form=Form.BLOCK if block.is_object else Form.FIXED)
+        elif type == "text":
+            reading.odd(block, "text-without-text", "a text block without a text")
+        form = Form.BLOCK if block.is_object else Form.FIXED
+        reading.builder.unknown(block, form=form, id=id, tool=tool)
         return
     # Some backends take the address itself in the place of the object that names it.
     outer, inner = _PAYLOADS[type]
@@ -130,7 +131,7 @@ def _tell_other(reading: Reading, block: Value, type: str | None, *, id: str | N
             return
         media_type = head[6:].partition(b";")[0].decode("ascii", "replace") or media_type
     form = reading.block_form()
-    reading.builder.media(block, payload=payload, media_type=media_type, form=form, id=id)
+    reading.builder.media(block, payload=payload, media_type=media_type, form=form, id=id, tool=tool)
 
 
 def _tell_result(reading: Reading, message: Value, content: Value | None) -> None:
@@ -151,7 +152,7 @@ def _tell_result(reading: Reading, message: Value, content: Value | None) -> Non
         if text is not None and text.is_string:
             builder.result(text, id=id, tool=tool)
         else:
-            _tell_other(reading, block, type, id=id)
+            _tell_other(reading, block, type, id=id, tool=tool)
 
 
 def _tell_reply(reading: Reading, message: Value, place: str) -> None:
@@ -167,14 +168,14 @@ def _tell_reply(reading: Reading, message: Value, place: str) -> None:
     calls = message.get("tool_calls")
     if calls is not None and not calls.is_array and not calls.is_null:
         raise reading.refused(f"'tool_calls' must be a list, not {quoted(calls)}", calls)
-    for at, call in enumerate(calls.items() if calls is not None else []):
+    for call in calls.items() if calls is not None else []:
         function = call.get("function") or call.get("custom")
         if function is None or not function.is_object:
             raise reading.refused("a call must have an object 'function' or 'custom'", call)
-        _tell_call(reading, call, function, f"{place}.{at}")
+        _tell_call(reading, call, function, place)
     legacy = message.get("function_call")
     if legacy is not None and legacy.is_object:
-        _tell_call(reading, legacy, legacy, f"{place}.call")
+        _tell_call(reading, legacy, legacy, place)
 
 
 def _tell_call(reading: Reading, call: Value, function: Value, place: str) -> None:

@@ -24,19 +24,23 @@ class Pairs:
         self._tools: dict[str, str | None] = {}
         self._reply: set[str] = set()
         """The calls of the latest reply: without a result they are an open loop, not odd."""
+        self._calls = 0
 
     def reply(self) -> None:
         """A new reply begins."""
         self._reply = set()
+        self._calls = 0
 
     def prompt(self) -> None:
         """A prompt stands here: what has no result yet will not get one."""
         self._reply = set()
 
     def call(self, id: str | None, *, made_up: str, tool: str | None, line: int) -> str:
-        """A call; its id, or the one made up for it."""
-        if id is None:
-            id = made_up
+        """A call; its id, or one made up from that of its message and how many calls stand before it there:
+        thinking that leaves does not change it."""
+        self._calls += 1
+        if not id:
+            id = f"{made_up}.{self._calls}"
             self._unnamed.add(id)
         if id in self._tools:
             self._builder.odd(line, "duplicate-call-id", f"a second call with the id '{id}'")
@@ -47,7 +51,7 @@ class Pairs:
 
     def result(self, id: str | None, *, tool: str | None, line: int) -> str | None:
         """A result: the id of its call, which may be missing."""
-        if id is None:
+        if not id:
             id = self._first_waiting(tool)
             if id is None:
                 named = f" of '{tool}'" if tool else ""
