@@ -25,7 +25,7 @@ class _Rules(Protocol):
 
 
 def check(api: Api, messages: list[Any]) -> list[Finding]:
-    """Every rule of the API that the messages break, in order of their places. messages: plain Python
-    values in the API's own shape: `messages`, `input` items, or `contents`."""
+    """Every rule of the API that the messages break, each with the place. messages: plain Python values in
+    the API's own shape: `messages`, `input` items, or `contents`."""
     rules = cast(_Rules, import_module(f"castore.transcript.validate.{api.value}"))
     return list(rules.findings(messages))

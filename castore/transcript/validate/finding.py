@@ -40,5 +40,7 @@ def type_name(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "a boolean"
-    names = {str: "a string", dict: "an object", list: "an array"}
-    return names.get(type(value), "a number")
+    for python, words in ((str, "a string"), (dict, "an object"), (list, "an array")):
+        if isinstance(value, python):
+            return words
+    return "a number"
