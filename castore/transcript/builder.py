@@ -65,6 +65,7 @@ class Builder:
         self._boundaries: list[int] = []
         self._reads: dict[str, str] = {}
         self._writes: list[FileWrite] = []
+        self._tools: dict[str, str | None] = {}
 
     # --- What a format tells ---
 
@@ -92,6 +93,7 @@ class Builder:
         """A call in the latest message. arguments: the span of its arguments alone."""
         if id is not None:
             self._latest.calls.append(id)
+            self._tools[id] = tool
         self._add(PartKind.CALL, arguments, form, "arguments", call_id=id, tool=tool)
 
     def answer(self, id: str | None) -> None:
@@ -144,7 +146,7 @@ class Builder:
             media_type or "media",
             payload=inside,
             call_id=id,
-            tool=tool,
+            tool=tool or self._tools.get(id or ""),
             is_error=is_error,
         )
 
@@ -159,6 +161,7 @@ class Builder:
         is_error: bool = False,
     ) -> None:
         """id, tool, is_error: as for a result that it is a piece of."""
+        tool = tool or self._tools.get(id or "")
         self._add(PartKind.UNKNOWN, span, form, label, call_id=id, tool=tool, is_error=is_error)
 
     def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:

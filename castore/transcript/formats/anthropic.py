@@ -178,7 +178,7 @@ def _tell_result(reading: Reading, block: Value) -> None:
         elif type in _MEDIA:
             _tell_media(reading, item, id=id, tool=tool, is_error=is_error)
         else:
-            builder.unknown(item, form=Form.BLOCK)
+            builder.unknown(item, form=Form.BLOCK, id=id, tool=tool, is_error=is_error)
 
 
 def _tell_server_result(reading: Reading, block: Value) -> None:
