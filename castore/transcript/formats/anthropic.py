@@ -177,7 +177,8 @@ def _tell_result(reading: Reading, block: Value) -> None:
             builder.result(text, id=id, tool=tool, is_error=is_error)
         elif type in _MEDIA:
             _tell_media(reading, item, id=id, tool=tool, is_error=is_error)
-        else:
+        elif type != "tool_reference":
+            # A reference to a tool is what the API loads it by: small, and it stays.
             builder.unknown(item, form=Form.BLOCK, id=id, tool=tool, is_error=is_error)
 
 

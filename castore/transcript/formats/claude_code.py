@@ -263,7 +263,8 @@ class _Reader:
                 self._media(piece, id, is_error=is_error)
             elif type != "tool_reference":
                 # A reference to a tool is what the API loads it by: small, and it stays.
-                self.builder.unknown(piece, form=Form.BLOCK if content.is_array else Form.FIXED)
+                form = Form.BLOCK if content.is_array else Form.FIXED
+                self.builder.unknown(piece, form=form, id=id, tool=tool, is_error=is_error)
 
     def _server_result(self, block: Value, line: Line) -> None:
         """The result of a call that the API itself made stands in the reply, and is checked against it."""

@@ -16,7 +16,7 @@ from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.pi_tree import ENTRY_TYPES, Branch, select
 from castore.transcript.formats.tools import tell_files
-from castore.transcript.formats.ui import UI_BYTES_MIN, tell_ui
+from castore.transcript.formats.ui import tell_ui
 from castore.transcript.model import Api, Form, Reason, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -25,6 +25,7 @@ __all__ = ["FORMAT", "Pi"]
 
 _OWN_ROLES = frozenset({"toolResult", "bashExecution", "hookMessage", "branchSummary", "compactionSummary"})
 _STRUCTURE = frozenset({"type", "id", "parentId", "timestamp", "message", "summary", "content", "usage"})
+_NO_ENTRY = b'{"type":"custom"}'
 _FIELD_NAME = re.compile(r"[a-z_]{1,40}")
 _EXIT_CODE = re.compile(rb'(?:^"|\\n)Command exited with code (\d{1,9})"$')
 
@@ -120,10 +121,9 @@ class _Reader:
             self.builder.unknown_record(record)
 
     def _emptied(self, record: Record) -> None:
-        """An older entry that must stay in its place, so that the entries after it keep theirs."""
-        for name, member in _value(record).members.items():
-            if name != "type" and len(member) >= UI_BYTES_MIN:
-                self.builder.ui(member, label=Reason.OLDER.value)
+        """An older entry of a session that counts its entries: one that says nothing takes its place."""
+        if record.end - record.start > len(_NO_ENTRY):
+            self.builder.leave(record, Reason.OLDER, replacement=_NO_ENTRY)
 
     def _compaction(self, record: Record, value: Value) -> None:
         self.builder.boundary(record)
@@ -247,7 +247,7 @@ class _Reader:
             elif type == "image":
                 self._image(block, call_id, is_error=is_error)
             else:
-                self.builder.unknown(block, form=Form.BLOCK)
+                self.builder.unknown(block, form=Form.BLOCK, id=call_id, tool=tool, is_error=is_error)
 
     def _bash(self, record: Record, message: Value, id: str | None) -> None:
         output = message.get("output")

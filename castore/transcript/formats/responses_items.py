@@ -271,7 +271,7 @@ class ItemReader:
                 if stream is not None and stream.is_string and len(stream) > 2:
                     self._builder.result(stream, id=id, tool=tool, exit_code=exit_code)
         elif type not in _TEXTS:
-            self._builder.unknown(block, form=Form.BLOCK)
+            self._builder.unknown(block, form=Form.BLOCK, id=id, tool=tool, is_error=is_error)
 
     def fixed_output(self, item: Value) -> None:
         """A result that the API takes in no other shape: a screenshot, the tools that a search found."""
