@@ -221,7 +221,7 @@ class ItemReader:
         image = item.get("result")
         if type == "image_generation_call" and image is not None and image.is_string and len(image) > 2:
             # No text may stand for the image: the API takes its data, or none.
-            self._builder.media(image, payload=None, media_type="image", form=Form.EMPTY, id=id)
+            self._builder.media(image, payload=None, media_type="image", form=Form.EMPTY)
 
     def reference(self, item: Value) -> None:
         """Items that the server remembers: which ones is not seen here."""
