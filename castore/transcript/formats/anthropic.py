@@ -148,7 +148,7 @@ def _tell_call(reading: Reading, block: Value, place: str) -> None:
     id = reading.pairs.call(id, made_up=place, tool=tool, line=reading.line(block))
     arguments = block.get("input")
     if arguments is None or not arguments.is_object:
-        reading.odd(block, "arguments-not-object", f"the arguments of the call '{id}' are no object")
+        reading.odd(block, "arguments-not-an-object", f"the arguments of the call '{id}' are no object")
         reading.builder.call(arguments or block, id=id, tool=tool, form=Form.FIXED)
         return
     reading.builder.call(arguments, id=id, tool=tool, form=Form.ARGUMENTS)

@@ -183,7 +183,7 @@ def _tell_call(reading: Reading, part: Value, call: Value, made_up: str, *, is_s
         # A function without arguments.
         reading.builder.call(call, id=id, tool=tool, form=Form.FIXED)
     elif not arguments.is_object:
-        reading.odd(part, "arguments-not-object", f"the arguments of the call '{id}' are no object")
+        reading.odd(part, "arguments-not-an-object", f"the arguments of the call '{id}' are no object")
         reading.builder.call(arguments, id=id, tool=tool, form=Form.FIXED)
     else:
         # The signature is over what the model wrote, which is the arguments.
@@ -212,7 +212,7 @@ def _tell_response(reading: Reading, response: Value, *, is_signed: bool) -> Non
             if member.is_string or is_long:
                 told.append((member, form))
     elif content is not None and not content.is_null:
-        reading.odd(content, "response-not-object", f"the response of '{tool}' is no object")
+        reading.odd(content, "response-not-an-object", f"the response of '{tool}' is no object")
         told.append((content, Form.FIXED))
     for value, its_form in told:
         builder.result(value, id=id, tool=tool, form=its_form, is_error=is_error)

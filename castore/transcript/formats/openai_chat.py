@@ -197,5 +197,5 @@ def _tell_call(reading: Reading, call: Value, function: Value, place: str) -> No
         if text is not None:
             reading.files(id, tool, text, call)
     else:
-        reading.odd(call, "arguments-not-string", f"the arguments of the call '{id}' are no string")
+        reading.odd(call, "arguments-not-a-string", f"the arguments of the call '{id}' are no string")
         reading.builder.call(arguments or function, id=id, tool=tool, form=Form.FIXED)
