@@ -178,9 +178,12 @@ class Builder:
         start, end = self.records.span_with_line_end(record)
         self._loose.append(self._part(PartKind.UNKNOWN, start, end, Form.NOTHING, label))
 
-    def leave(self, record: Record, reason: Reason) -> None:
-        """The record is no part of what is viewed."""
-        self._leaves.append(Leave(*self.records.span_with_line_end(record), reason))
+    def leave(self, record: Record, reason: Reason, *, replacement: bytes = b"") -> None:
+        """The record is no part of what is viewed. replacement: a shorter record that takes its place."""
+        start, end = self.records.span_with_line_end(record)
+        if replacement:
+            replacement += self.records.data[record.end : end]
+        self._leaves.append(Leave(start, end, reason, replacement))
 
     def odd(self, line: int, code: str, words: str) -> None:
         self._oddities.append(Oddity(line, code, words))

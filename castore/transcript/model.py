@@ -168,11 +168,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A whole record (with its line end) that is not part of what is viewed."""
+    """A whole record (with its line end) that is not part of what is viewed.
+
+    replacement: what stands in its place where records are counted, so that none may be missing.
+    """
 
     start: int
     end: int
     reason: Reason
+    replacement: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

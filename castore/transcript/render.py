@@ -21,7 +21,7 @@ from castore.document.strings import decode_literal, encode_text
 from castore.fold.literal import NO_DIGEST, object_of
 from castore.transcript.decision import Act, Decision, Decisions, ViewOptions
 from castore.transcript.marker import clip_marker, marker, same_marker
-from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
+from castore.transcript.model import Form, Leave, Part, PartKind, Reason, Transcript
 
 __all__ = ["Rendered", "ViewSplice", "render"]
 
@@ -80,8 +80,8 @@ class Rendered:
 def render(transcript: Transcript, decisions: Decisions, options: ViewOptions) -> Rendered:
     """The splices that carry the decisions out."""
     runs = list(_record_runs(transcript, decisions))
-    splices = [_run_splice(transcript, *run) for run in runs]
-    gone = [(start, end) for start, end, _ in runs]
+    splices = [_run_splice(transcript, run) for run in runs]
+    gone = [(run.start, run.end) for run in runs]
     dropped: list[Part] = []
     for part in _outside(transcript.parts, gone):
         decision = decisions.get(part.index)
@@ -101,31 +101,32 @@ def render(transcript: Transcript, decisions: Decisions, options: ViewOptions) -
 # --- Whole records ---------------------------------------------------------------------------------
 
 
-def _record_runs(transcript: Transcript, decisions: Decisions) -> Iterator[tuple[int, int, Reason]]:
+def _record_runs(transcript: Transcript, decisions: Decisions) -> Iterator[Leave]:
     """Spans of whole records that leave: neighbours of one reason and one turn, up to a size."""
-    leaving = [(each.start, each.end, each.reason, -1) for each in transcript.leaves]
+    leaving = [(each, -1) for each in transcript.leaves]
     for part in transcript.parts:
         decision = decisions.get(part.index)
         if decision is not None and part.form is Form.NOTHING:
-            leaving.append((part.start, part.end, decision.reason, part.turn))
-    leaving.sort()
-    run: tuple[int, int, Reason, int] | None = None
-    for start, end, reason, turn in leaving:
-        is_next = run is not None and run[1] == start and run[2:] == (reason, turn)
-        if run is not None and is_next and end - run[0] <= _RUN_BYTES_MAX:
-            run = (run[0], end, reason, turn)
+            leaving.append((Leave(part.start, part.end, decision.reason), part.turn))
+    leaving.sort(key=lambda each: each[0].start)
+    run: Leave | None = None
+    of_turn = -1
+    for leave, turn in leaving:
+        is_next = run is not None and run.end == leave.start and (run.reason, of_turn) == (leave.reason, turn)
+        if run is not None and is_next and leave.end - run.start <= _RUN_BYTES_MAX:
+            run = Leave(run.start, leave.end, run.reason, run.replacement + leave.replacement)
             continue
         if run is not None:
-            yield run[:3]
-        run = (start, end, reason, turn)
+            yield run
+        run, of_turn = leave, turn
     if run is not None:
-        yield run[:3]
+        yield run
 
 
-def _run_splice(transcript: Transcript, start: int, end: int, reason: Reason) -> ViewSplice:
-    data = memoryview(transcript.source)[start:end]
-    descriptor = Descriptor(Kind.SPAN, Digest.of(data), end - start)
-    return ViewSplice(start, end, b"", descriptor, data, reason)
+def _run_splice(transcript: Transcript, run: Leave) -> ViewSplice:
+    data = memoryview(transcript.source)[run.start : run.end]
+    descriptor = Descriptor(Kind.SPAN, Digest.of(data), run.end - run.start)
+    return ViewSplice(run.start, run.end, run.replacement, descriptor, data, run.reason)
 
 
 def _outside(parts: Sequence[Part], gone: list[tuple[int, int]]) -> Iterator[Part]:

@@ -41,7 +41,7 @@ ENTRY_TYPES = frozenset(
 @dataclass(slots=True)
 class Branch:
     """viewed: entries in order of the branch, the compaction among them. older: entries of a session
-    without ids that stand before what is kept; they stay, emptied, because entries are counted.
+    without ids that stand before what is kept; others take their places, because entries are counted.
 
     compaction: the last one, which the model gets first. leaf: its entry's id. strays: records that are no
     entry. is_counted: entries are known by their place, so that none may go.
