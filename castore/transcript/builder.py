@@ -286,14 +286,19 @@ class Builder:
 
     def _open_turn(self, messages: list[_Open], turns: list[int]) -> int | None:
         """Where the tool loop began that is still open: a result, or a call without one, stands last."""
-        if not messages:
+        # Notes (a skill's text, a command's output, a summary) neither end a loop nor begin one.
+        own = (Role.ASSISTANT, Role.RESULT)
+        last = next(
+            (each for each in reversed(messages) if each.is_prompt or each.answers or each.role in own), None
+        )
+        if last is None:
             return None
-        last = messages[-1]
         answered = {id for message in messages for id in message.answers}
         is_waiting = any(id not in answered for id in last.calls)
-        if last.role is not Role.RESULT and not is_waiting and self.is_final:
+        is_result = last.role is Role.RESULT or (last.role is not Role.ASSISTANT and bool(last.answers))
+        if not is_result and not is_waiting and self.is_final:
             return None
-        if last.role is not Role.RESULT and last.role is not Role.ASSISTANT:
+        if not is_result and last.role is not Role.ASSISTANT:
             return None
         for index in range(len(messages) - 1, -1, -1):
             if messages[index].is_prompt:
