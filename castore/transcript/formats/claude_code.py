@@ -153,7 +153,7 @@ class _Reader:
             if block.text("type") == "tool_result":
                 self._result(block, line)
             else:
-                self._said(block)
+                self._said(block, line)
         tell_ui(self.builder, line.value, "ui", keep=_KEPT)
 
     def _assistant(self, line: Line) -> None:
@@ -173,7 +173,7 @@ class _Reader:
             elif type.endswith("_tool_result"):
                 self._server_result(block, line)
             else:
-                self._said(block)
+                self._said(block, line)
         tell_ui(self.builder, line.value, "ui", keep=_KEPT)
 
     def _queued(self, line: Line) -> None:
@@ -181,7 +181,7 @@ class _Reader:
         prompt = line.value.get("attachment", "prompt")
         self.builder.message(Role.USER, line.record, id=line.uuid)
         for block in [] if prompt is None else [prompt] if prompt.is_string else prompt.items():
-            self._said(block)
+            self._said(block, line)
 
     def _command_output(self, line: Line) -> None:
         content = line.value.get("content")
@@ -194,9 +194,11 @@ class _Reader:
     def _blocks(self, line: Line) -> list[Value]:
         """The message's content as a list of blocks; a string is the only one of its own."""
         message = line.value.get("message")
-        if message is None or not message.is_object:
-            given = "absent" if message is None else _a(message)
-            raise session_error(f"message must be an object, not {given}", line.record.line)
+        if message is None:
+            self.builder.odd(line.record.line, "no-content", "a record without a message")
+            return []
+        if not message.is_object:
+            raise session_error(f"message must be an object, not {_a(message)}", line.record.line)
         role = message.get("role")
         if role is not None and not role.is_string:
             raise session_error(f"a message's role must be a string, not {_a(role)}", line.record.line)
@@ -209,19 +211,24 @@ class _Reader:
         if not content.is_array:
             given = _a(content)
             raise session_error(f"content must be a string or an array, not {given}", line.record.line)
-        return content.items()
+        blocks = content.items()
+        for block in blocks:
+            if not block.is_object:
+                words = f"{_a(block)} where a block should be"
+                self.builder.odd(line.record.line, "not-a-block", words)
+        return blocks
 
-    def _said(self, block: Value) -> None:
+    def _said(self, block: Value, line: Line) -> None:
         """A block that is neither thinking nor part of a call."""
         type = block.text("type")
-        text = block.get("text")
-        if block.is_string:
-            self.builder.prose(block)
-        elif type == "text" and text is not None and text.is_string:
+        text = block if block.is_string else block.get("text")
+        if text is not None and text.is_string and (block.is_string or type == "text"):
             self.builder.prose(text)
         elif type in ("image", "document"):
             self._media(block, None, is_error=False)
         else:
+            if type == "text":
+                self.builder.odd(line.record.line, "text-without-text", "a text block without a text")
             self.builder.unknown(block, form=Form.BLOCK)
 
     def _call(self, block: Value, line: Line) -> None:

@@ -138,14 +138,15 @@ class _Reader:
 
     def _message(self, record: Record, value: Value) -> None:
         message = value.get("message")
-        if message is None or not message.is_object:
-            given = "absent" if message is None else _a(message)
-            raise session_error(f"message must be an object, not {given}", record.line)
+        if message is None:
+            self.builder.odd(record.line, "no-content", "an entry without a message")
+            return
+        if not message.is_object:
+            raise session_error(f"message must be an object, not {_a(message)}", record.line)
         role = message.get("role")
-        if role is None or not role.is_string:
-            given = "absent" if role is None else _a(role)
-            raise session_error(f"a message's role must be a string, not {given}", record.line)
-        name = role.text()
+        if role is not None and not role.is_string:
+            raise session_error(f"a message's role must be a string, not {_a(role)}", record.line)
+        name = message.text("role")
         id = value.text("id")
         if name == "assistant":
             self._assistant(record, message, id)
@@ -170,16 +171,7 @@ class _Reader:
 
     def _user_content(self, content: Value | None, record: Record) -> None:
         for block in self._blocks(content, record):
-            type = block.text("type")
-            text = block.get("text")
-            if block.is_string:
-                self.builder.prose(block)
-            elif type == "text" and text is not None and text.is_string:
-                self.builder.prose(text)
-            elif type == "image":
-                self._image(block, None, is_error=False)
-            else:
-                self.builder.unknown(block, form=Form.BLOCK)
+            self._said(block, record)
 
     def _assistant(self, record: Record, message: Value, id: str | None) -> None:
         self.builder.message(Role.ASSISTANT, record, id=id)
@@ -187,20 +179,27 @@ class _Reader:
         api = message.text("api") or ""
         for block in self._blocks(message.get("content"), record):
             type = block.text("type")
-            text = block.get("text")
-            if block.is_string:
-                self.builder.prose(block)
-            elif type == "text" and text is not None and text.is_string:
-                is_signed = bool(block.text("textSignature"))
-                self.builder.prose(text, form=Form.FIXED if is_signed else Form.TEXT)
-            elif type == "thinking":
+            if type == "thinking":
                 self._thinking(block, api)
             elif type == "toolCall":
                 self._call(block, record)
-            elif type == "image":
-                self._image(block, None, is_error=False)
             else:
-                self.builder.unknown(block, form=Form.BLOCK)
+                self._said(block, record)
+
+    def _said(self, block: Value, record: Record) -> None:
+        """A block that is neither thinking nor a call."""
+        type = block.text("type")
+        text = block if block.is_string else block.get("text")
+        if text is not None and text.is_string and (block.is_string or type == "text"):
+            # A text that is signed goes back to the API as it came.
+            is_signed = bool(block.text("textSignature"))
+            self.builder.prose(text, form=Form.FIXED if is_signed else Form.TEXT)
+        elif type == "image":
+            self._image(block, None, is_error=False)
+        else:
+            if type == "text":
+                self.builder.odd(record.line, "text-without-text", "a text block without a text")
+            self.builder.unknown(block, form=Form.BLOCK)
 
     def _thinking(self, block: Value, api: str) -> None:
         signature = block.text("thinkingSignature") or ""
@@ -271,7 +270,12 @@ class _Reader:
             return [content]
         if not content.is_array:
             raise session_error(f"content must be a string or an array, not {_a(content)}", record.line)
-        return content.items()
+        blocks = content.items()
+        for block in blocks:
+            if not block.is_object:
+                words = f"{_a(block)} where a block should be"
+                self.builder.odd(record.line, "not-a-block", words)
+        return blocks
 
     def _string(self, value: Value, name: str, record: Record) -> None:
         text = value.get(name)
