@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from castore.config import parse_grants
 from castore.digest import Bytes, Digest
 from castore.fold.check import verify_documents, verify_files
-from castore.fold.fold import FoldedSpan, FoldReport, fold_stream, plan_stream
+from castore.fold.fold import FoldedSpan, FoldReport, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport
 from castore.fold.value import from_json, to_json
@@ -138,6 +138,15 @@ def unfold_bytes(store: Store, document: Bytes, *, only: tuple[str, ...] = ()) -
     target = io.BytesIO()
     unfold_stream(io.BytesIO(document), target, StoreHandle.of(store), only=only, is_private=True)
     return target.getvalue()
+
+
+def fold_stream(
+    source: BinaryIO, target: BinaryIO, handle: StoreHandle, policy: FoldPolicy, **options: Any
+) -> FoldReport:
+    """`target` holds the folded document; see castore.fold.fold.fold_stream, whose options these are."""
+    from castore.transcript.folding import fold_stream
+
+    return fold_stream(source, target, handle, policy, **options)
 
 
 def unfold_stream(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
@@ -83,12 +83,14 @@ def fold_stream(
     file: str | None = None,
     is_private: bool = False,
     processes: int | None = None,
+    needs_root: Callable[[], bool] | None = None,
 ) -> FoldReport:
     """`target` holds the folded document, every object it names is durable, and a root keeps them.
 
     Nothing is written to `target` before that (unless it `is_private`: then its owner shows it only
     when this returns). If nothing folds the document is the source, but for escapes, and no root and no
-    store is made. allow_purged: values may fold whose bytes were purged from the scope. file: where
+    store is made; but if `needs_root`, asked then, says so, a root records that the document stands for
+    itself. allow_purged: values may fold whose bytes were purged from the scope. file: where
     `target` will lie, an absolute path, which the root remembers. Raises DocumentInvalid, LimitExceeded,
     NameTaken and what Store and Batch raise.
     """
@@ -96,7 +98,7 @@ def fold_stream(
         folding = _Folding(policy, staging, spool, processes=processes)
         folding.run(source)
         root = None
-        if folding.objects:
+        if folding.objects or (needs_root is not None and needs_root()):
             draft = RootDraft(
                 RootKind.DOCUMENT,
                 tuple(folding.objects),

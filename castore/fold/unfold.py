@@ -93,17 +93,21 @@ def unfold_stream(
     *,
     only: Sequence[str] = (),
     is_private: bool = False,
+    unless_folded: CastoreError | None = None,
 ) -> UnfoldReport:
     """`target` holds the source of the document, byte for byte; nothing is written before all resolved.
 
     only: digests or patterns; just those references are expanded, and the result is again a folded
-    document. Raises ObjectMissing, ObjectDamaged, UnfoldMismatch (with the place in the document),
-    DocumentInvalid, StoreMissing if there are references and no store.
+    document. unless_folded: is raised if there is no reference to expand. Raises ObjectMissing,
+    ObjectDamaged, UnfoldMismatch (with the place in the document), DocumentInvalid, StoreMissing if there
+    are references and no store.
     """
     selection = Selection.parse(only)
     with Spool(target, is_private=is_private) as spool:
         unfolding = _Unfolding(handle, spool, selection)
         unfolding.run(source)
+        if unless_folded is not None and not unfolding.expanded:
+            raise unless_folded
         is_recorded = False
         if unfolding.expanded and selection is None:
             is_recorded = _check_whole(handle, unfolding.document, spool.content)

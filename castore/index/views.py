@@ -19,13 +19,16 @@ class ViewRow(NamedTuple):
     scope: str
     view: Content
     source: Content
+    head: tuple[int, str] | None
+    """Bytes of the view up to the end of what stands for its first splice, and their SHA-256 in hex."""
 
 
 def rows(connection: sqlite3.Connection, seen: Seen, now: float) -> list[ViewRow]:
     """The views whose roots have not expired, the latest first."""
     clause, values = seen_clause(seen)
     found = connection.execute(
-        "SELECT id, scope, document_digest, document_size, source_digest, source_size FROM roots"
+        "SELECT id, scope, document_digest, document_size, source_digest, source_size,"
+        " json_extract(details, '$.view.head.size'), json_extract(details, '$.view.head.sha256') FROM roots"
         f" WHERE kind = ? AND document_digest IS NOT NULL AND source_digest IS NOT NULL"
         f" AND (expires IS NULL OR expires > ?) AND {clause} ORDER BY sequence DESC",
         (RootKind.VIEW.value, now, *values),
@@ -36,6 +39,7 @@ def rows(connection: sqlite3.Connection, seen: Seen, now: float) -> list[ViewRow
             scope,
             Content(Digest.from_raw(view), view_size),
             Content(Digest.from_raw(source), source_size),
+            (head, sha256) if isinstance(head, int) and head >= 0 and isinstance(sha256, str) else None,
         )
-        for root_id, scope, view, view_size, source, source_size in found
+        for root_id, scope, view, view_size, source, source_size, head, sha256 in found
     ]

@@ -192,21 +192,16 @@ def view_size(rows: Sequence[ViewRow], data: bytes) -> int | None:
     return max(found, default=None)
 
 
-def edited_view(rows: Sequence[ViewRow], store: Store, data: bytes) -> Root | None:
+def edited_view(rows: Sequence[ViewRow], data: bytes) -> ViewRow | None:
     """The view that `data` begins like, up to what stands for its first splice; None if there is none.
 
     Such bytes come from the view, and what follows can't be told from what somebody changed.
     """
     if _HEAD_MARK not in data:
         return None
-    for row in rows:
-        root = store.root(row.root_id)
-        head = root.details.get(VIEW, {}).get("head") if root is not None else None
-        if head and head["size"] <= len(data):
-            begins = sha256(memoryview(data)[: head["size"]]).hexdigest()
-            if begins == head["sha256"]:
-                return root
-    return None
+    heads = {row.head for row in rows if row.head is not None}
+    digests = prefix_digests(data, {size for size, _ in heads if size <= len(data)})
+    return next((row for row in rows if row.head and digests.get(row.head[0]) == row.head[1]), None)
 
 
 def prefix_digests(data: bytes, sizes: set[int]) -> dict[int, str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from castore.digest import Digest
-from castore.errors import InvalidOption, UnfoldMismatch
+from castore.errors import Damaged, InvalidOption, UnfoldMismatch
 from castore.fold import unfold
 from castore.fold.unfold import UnfoldReport
 from castore.roots.model import Content
@@ -42,7 +42,13 @@ def unfold_stream(
     view, the one meant: its name, or the beginning of its digest. Raises what castore.fold.unfold raises;
     DigestAmbiguous, UnfoldMismatch for a view that was edited.
     """
-    rows = handle.get().views() if handle.exists else []
+    try:
+        rows = handle.get().views() if handle.exists else []
+    except Damaged as error:
+        # The objects of a folded document are enough (L9); but what has no references may be a view.
+        return unfold.unfold_stream(
+            source, target, handle, only=only, is_private=is_private, unless_folded=error
+        )
     if not rows:
         if session is not None:
             raise InvalidOption("no view was recorded here, so there is no session to choose")
@@ -50,15 +56,15 @@ def unfold_stream(
     store = handle.get()
     data = _read_up_to(source, max(row.view.size for row in rows))
     edited = None
-    if view_size(rows, data) is not None or (edited := edited_view(rows, store, data)) is not None:
+    if view_size(rows, data) is not None or (edited := edited_view(rows, data)) is not None:
         data += source.read()
         recorded = find_recorded(rows, store, data, source=session)
         if recorded is not None:
             return _unfold_view(recorded, data, target, only)
-        edited = edited_view(rows, store, data)
+        edited = edited_view(rows, data)
     if edited is not None and store.document_root(Digest.of(data)) is None:
         raise UnfoldMismatch(
-            f"it was a view of '{edited.source_name or edited.id}', and was changed in the middle",
+            f"it was a view of session '{edited.source.digest.abbreviated}', and was changed in the middle",
             hint="make the view again with 'ctx view'; only whole records may follow a view",
         )
     joined = cast("BinaryIO", _Joined(data, source))

@@ -202,11 +202,11 @@ def _session_of(source: bytes, store: Store, rows: Sequence[Any], request: ViewR
     """The session behind `source`, if that is a recorded view; else `source`."""
     recorded = find_recorded(rows, store, source)
     if recorded is None:
-        edited = edited_view(rows, store, source)
+        edited = edited_view(rows, source)
         if edited is None or store.document_root(Digest.of(source)) is not None:
             return source
         raise SessionInvalid(
-            f"it was a view of '{edited.source_name or edited.id}', and was changed in the middle",
+            f"it was a view of session '{edited.source.digest.abbreviated}', and was changed in the middle",
             hint="view the session itself; only whole records may follow a view",
         )
     facts = recorded.facts
