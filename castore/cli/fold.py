@@ -38,7 +38,7 @@ from castore.settings import FoldDefaults
 
 if TYPE_CHECKING:
     from castore.api import FoldPolicy, FoldReport
-    from castore.objects.finding import Finding
+    from castore.objects.finding import Finding, FindingName
     from castore.store import StoreHandle
 
 __all__ = ["fold", "unfold", "verify"]
@@ -206,14 +206,18 @@ def verify(
     checked = readable(files or (), as_json=as_json)
     if files and not checked:
         return 1
-    found = 0
+    found, names = 0, set()
     with output.working("verifying"):
         for found, finding in enumerate(_findings(handle, checked, quick), start=1):  # noqa: B007
+            names.add(finding.name)
             output.table([_finding_record(finding)], as_json)
     if found or as_json or output.is_attended():
         where = plural(len(checked), "file") if files else "the store"
         words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
-        output.summary(words, findings=found, files=len(checked))
+        hint = _remedy(handle, names, is_whole=not files)
+        output.summary(
+            words if hint is None else f"{words}: {hint}", findings=found, files=len(checked), hint=hint
+        )
     return _FINDINGS if found or len(checked) < len(files or ()) else 0
 
 
@@ -224,6 +228,23 @@ def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Fi
     if files:
         return api.verify_documents(rereadable(files), handle, quick=quick)
     return api.verify_store(handle.get(), quick=quick)
+
+
+def _remedy(handle: StoreHandle, names: set[FindingName], *, is_whole: bool) -> str | None:
+    """What puts right some of what was found; None if nothing does."""
+    from castore.objects.finding import FindingName
+
+    are_lost = not names.isdisjoint((FindingName.MISSING, FindingName.DAMAGED))
+    if is_whole and names:
+        if names == {FindingName.UNNAMED}:
+            return "'ctx repair' keeps what is unnamed, 'ctx gc' frees it"
+        healing = ", and with --from FILE heals objects whose bytes FILE has" if are_lost else ""
+        return f"'ctx repair' puts right what can be{healing}"
+    if not are_lost:
+        return None
+    if not handle.get().granted.is_operator:
+        return "the store's operator can heal objects with 'ctx repair --from FILE'"
+    return "'ctx repair --from FILE' heals objects whose bytes FILE has"
 
 
 def _finding_record(finding: Finding) -> Record:

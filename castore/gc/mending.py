@@ -13,13 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from castore.config import OPERATOR
 from castore.digest import Digest
-from castore.roots.model import Root
+from castore.roots.model import Root, RootDraft, RootKind, root_id
 
 __all__ = ["Act", "ActKind", "Facts", "Fault", "Held", "Mending", "decide"]
 
 _NAME_BYTES_MAX = 200
 """Of a name in damaged/, without its number: file systems take 255."""
+
+
+RECOVERED_OBJECTS_MAX = 100_000
+"""Objects that one recovered root names: a root file is read whole."""
 
 
 class ActKind(StrEnum):
@@ -64,7 +69,7 @@ class Act:
             ActKind.REWRITTEN: ("rewrote", "rewrite", f"the file of {self.digest}"),
             ActKind.REMOVED: ("removed", "remove", f"{self.digest}, which was purged"),
             ActKind.RESTORED: ("restored", "restore", f"root {self.root}"),
-            ActKind.NAMED: ("named", "name", f"{_objects(self.count)} by {self.root or 'a recovered root'}"),
+            ActKind.NAMED: ("named", "name", f"{_objects(self.count)} by {self.root}"),
             ActKind.REBUILT: ("rebuilt", "rebuild", "the index"),
             ActKind.CORRECTED: ("corrected", "correct", f"{_rows(self.count)} of the index"),
         }[self.kind]
@@ -180,13 +185,20 @@ class Mending:
         """In the order in which they are told."""
         acts = [*self.moved, *self.written.values(), *self.removed, *self.moved_roots]
         acts += [Act(ActKind.RESTORED, root=root.id) for root in self.restored]
-        if self.unnamed:
-            acts.append(Act(ActKind.NAMED, count=len(self.unnamed)))
+        for draft in self.recovered():
+            named = root_id(draft, OPERATOR)
+            acts.append(Act(ActKind.NAMED, root=named, count=len(draft.objects)))
         if self.is_rebuilt:
             acts.append(Act(ActKind.REBUILT))
         elif self.rows:
             acts.append(Act(ActKind.CORRECTED, count=self.rows))
         return acts
+
+    def recovered(self) -> list[RootDraft]:
+        """The roots of the operator's scope that name, for ever, what no root names."""
+        starts = range(0, len(self.unnamed), RECOVERED_OBJECTS_MAX)
+        pieces = (tuple(self.unnamed[start : start + RECOVERED_OBJECTS_MAX]) for start in starts)
+        return [RootDraft(RootKind.RECOVERED, piece) for piece in pieces]
 
 
 def decide(facts: Facts, found: Mapping[Digest, str]) -> Mending:

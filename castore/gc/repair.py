@@ -35,7 +35,7 @@ from castore.layout import SHARDS, Layout
 from castore.objects.database import Staged
 from castore.objects.finding import Finding, FindingName
 from castore.roots.files import RootFiles
-from castore.roots.model import Root, RootDraft, RootKind, merged
+from castore.roots.model import Root, merged
 from castore.store import Store
 from castore.store.transaction import Transactions
 
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 __all__ = ["RepairReport", "repair"]
-
-RECOVERED_OBJECTS_MAX = 100_000
-"""Objects that one recovered root names: a root file is read whole."""
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -176,7 +173,7 @@ class _Repair:
             plan = decide(facts, self.found)
             acts = plan.acts()
             if acts:
-                acts = self._execute(connection, facts, plan)
+                self._execute(connection, facts, plan)
             ended = self.parts.end_purges(connection)
         finally:
             self.parts.source.drop(staged.frames for staged in self.staged.values())
@@ -241,7 +238,7 @@ class _Repair:
 
     # --- The acts ---
 
-    def _execute(self, connection: Connection, facts: Facts, plan: Mending) -> list[Act]:
+    def _execute(self, connection: Connection, facts: Facts, plan: Mending) -> None:
         """Everything is staged first; then what is linked is replaced, the rest moved, and roots follow."""
         for digest, act in list(plan.written.items()):
             if digest not in self.staged and not self._stage(digest, act.path):
@@ -259,7 +256,7 @@ class _Repair:
             if act.digest is not None:
                 self.parts.source.delete(act.digest)
         self.parts.source.settle([act.digest for act in plan.removed if act.digest is not None])
-        recovered = list(self._recovered(plan.unnamed))
+        recovered = list(self._recovered(plan))
         if facts.new_roots:
             self._replace_roots(facts, [*plan.restored, *recovered])
         else:
@@ -270,9 +267,6 @@ class _Repair:
         if facts.new_roots:
             self._swap_roots()
         self._index(connection, facts, plan)
-        acts = [act for act in plan.acts() if act.kind is not ActKind.NAMED]
-        named = [Act(ActKind.NAMED, root=root.id, count=len(root.objects)) for root in recovered]
-        return _in_order([*acts, *named])
 
     def _is_in_way(self, digest: Digest, in_way: set[str]) -> bool:
         """Whether something that can't be replaced by a rename has the place of the object, or its folder."""
@@ -305,11 +299,9 @@ class _Repair:
         self.parts.source.publish([(each.digest, each.frames) for each in staged], unproven=SHARDS)
         objects.add(connection, rows)
 
-    def _recovered(self, unnamed: list[Digest]) -> Iterator[Root]:
-        """Roots of the operator's scope that name these objects for ever."""
+    def _recovered(self, plan: Mending) -> Iterator[Root]:
         now = self.parts.clock()
-        for start in range(0, len(unnamed), RECOVERED_OBJECTS_MAX):
-            draft = RootDraft(RootKind.RECOVERED, tuple(unnamed[start : start + RECOVERED_OBJECTS_MAX]))
+        for draft in plan.recovered():
             self.sequence += 1
             yield merged(draft, OPERATOR, None, now=now, sequence=self.sequence)
 

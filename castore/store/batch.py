@@ -132,6 +132,7 @@ class Batch:
                 for draft, scope in zip(drafts, scopes, strict=True)
             ]
             self._check_purged(drafts, scopes, allow_purged=allow_purged)
+            new_scopes = self._new_scopes(connection, scopes)
             needs = self._needs(connection, drafts, scopes, now)
             quota.check(connection, parts.config, needs, now, is_operator=self._granted.is_operator)
             self._publish(connection, mine)
@@ -145,7 +146,7 @@ class Batch:
                 # Before the roots: one that names what its scope was purged of is a purge that was killed.
                 self._lift_tombstones(drafts, scopes)
             done = [self._put_root(connection, plan, now) for plan in plans]
-        self._note_scopes(scopes)
+        self._note_scopes(scopes, new_scopes)
         return done
 
     # --- Helpers ---
@@ -284,14 +285,29 @@ class Batch:
                 else:
                     tombstones.remove(digest)
 
-    def _note_scopes(self, scopes: Sequence[str]) -> None:
-        """Who was granted nothing sees the default scope alone from now on, and should be told."""
+    def _new_scopes(self, connection: Connection, scopes: Sequence[str]) -> list[str]:
+        """Those that nobody declared, and that have no root."""
+        from castore.index import seen
+
+        declared = {self._granted.default_scope, *self._parts.config.scopes}
+        found = sorted(set(scopes) - declared)
+        return [scope for scope in found if not seen.scope_names(connection, (scope,))]
+
+    def _note_scopes(self, scopes: Sequence[str], new_scopes: Sequence[str]) -> None:
+        """Who was granted nothing sees the default scope alone from now on, and should be told.
+
+        Whoever else is the first to write in a scope may have mistyped it. Whether the store has other
+        scopes makes no difference, or it would be told by this.
+        """
         granted = self._granted
         others = sorted({scope for scope in scopes if scope != granted.default_scope})
         if granted.is_by_default and granted.is_operator and others:
             self._parts.note(
                 f"the store has the scope '{others[0]}' now: only those see it to whom CTX_SCOPE grants it"
             )
+            return
+        for scope in new_scopes:
+            self._parts.note(f"scope '{scope}' is new in this store")
 
     def _needs(
         self, connection: Connection, drafts: Sequence[RootDraft], scopes: Sequence[str], now: float

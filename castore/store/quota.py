@@ -44,12 +44,20 @@ def check(connection: Connection, config: Config, needs: Needs, now: float, *, i
             size for digest, size in sizes.items() if not seen.is_named_raw(connection, digest, (scope,), now)
         )
         if more and used + more > settings.quota_bytes:
-            raise _exceeded(f"scope '{scope}'", "scope.quota", settings.quota_bytes, used, more)
+            whose = f"scope '{scope}'"
+            raise _exceeded(whose, "scope.quota", settings.quota_bytes, used, more, is_operator=is_operator)
     if config.quota_bytes is not None and needs.stored_bytes:
         used = used_by_store(connection)
         if used + needs.stored_bytes > config.quota_bytes:
             told = used if is_operator else None
-            raise _exceeded("the store", "store.quota", config.quota_bytes, told, needs.stored_bytes)
+            raise _exceeded(
+                "the store",
+                "store.quota",
+                config.quota_bytes,
+                told,
+                needs.stored_bytes,
+                is_operator=is_operator,
+            )
 
 
 def used_by_scope(connection: Connection, scope: str, now: float) -> int:
@@ -66,13 +74,20 @@ def used_by_store(connection: Connection) -> int:
     return objects.total(connection).stored_bytes
 
 
-def _exceeded(whose: str, limit: str, quota: int, used: int | None, more: int) -> LimitExceeded:
+def _exceeded(
+    whose: str, limit: str, quota: int, used: int | None, more: int, *, is_operator: bool
+) -> LimitExceeded:
     """used: None if the writer may not know."""
     taken = "" if used is None else f"{used:,} are used, and "
+    hint = "forget what is not needed ('ctx forget --now', then 'ctx gc'), or raise the quota"
+    if not is_operator:
+        hint = (
+            "forget what is not needed ('ctx forget --now'), or ask the store's operator for a higher quota"
+        )
     return LimitExceeded(
         f"the quota of {whose} is {quota:,} bytes: {taken}{more:,} more are needed",
         limit=limit,
-        hint="forget what is not needed ('ctx forget --now', then 'ctx gc'), or raise the quota",
+        hint=hint,
         quota=quota,
         **({} if used is None else {"used": used}),
         needed=more,

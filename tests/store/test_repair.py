@@ -286,12 +286,16 @@ class TestRecovered:
         assert [str(act) for act in report.acts][-1] == f"named 2 objects by {recovered.id}"
 
     def test_many_are_shared_out(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("castore.gc.repair.RECOVERED_OBJECTS_MAX", 3)
+        monkeypatch.setattr("castore.gc.mending.RECOVERED_OBJECTS_MAX", 3)
         put(store, *(b"%d" % number for number in range(10)))
         without_index(store)
         shutil.rmtree(store.parts.layout.roots)
+        planned = repair(store := reopened(store), dry_run=True)
         report = repair(store := reopened(store))
-        assert len([act for act in report.acts if act.kind == "named"]) == 4
+        named = [act for act in report.acts if act.kind == "named"]
+        assert [act.count for act in named] == [3, 3, 3, 1]
+        assert {act.root for act in named} == {root.id for root in store.roots()}
+        assert planned.acts == report.acts
         assert list(verify(store)) == []
 
     def test_a_root_that_expired_or_lost_its_name_is_not_brought_back(
