@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         unfold_value,
     )
     from castore.errors import (
+        BaseMissing,
         CastoreError,
         Conflict,
         Damaged,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BaseMissing",
     "CastoreError",
     "Conflict",
     "Damaged",

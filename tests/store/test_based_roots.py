@@ -320,6 +320,18 @@ class TestCommit:
         assert len(again.objects) == 2
         assert list(verify(store)) == []
 
+    def test_nothing_new_is_based_on_what_a_base_of_has_expired_by_its_file(
+        self, store: Store, clock: Clock
+    ) -> None:
+        first, second = chain_of(store, 2)
+        overwrite(root_file(store, first), encode_root(replace(first, expires=NOW + 1)))
+        lose_index(store)
+        clock.now += 1
+        with pytest.raises(BaseMissing):
+            view(store, 2, second)
+        assert view(store, 1, None, (b"view 0", b"view 1")).base is None
+        assert view(store, 2, second).base == second.id
+
     def test_what_the_bases_were_purged_of_is_named_when_it_is_put_again(self, store: Store) -> None:
         _, second = chain_of(store, 2)
         digest = Digest.of(b"view 0")
@@ -598,9 +610,18 @@ class TestVerifyAndRepair:
         # A second name of the file: repair writes it anew before it has rows of the root based on it.
         os.link(root_file(store, first), f"{store.folder}/elsewhere")
         assert repair(store).acts != ()
+        assert expiry(store, first) is None
         clock.now += 10 * GRACE
         sweep(store)
         assert len(store.based_chain(second)) == 2
+
+    def test_a_base_that_lost_its_name_to_another_root_is_restored(self, store: Store) -> None:
+        base = view(store, 0, name="latest")
+        root = view(store, 1, base)
+        store.tag("latest", root.id, move=True)
+        root_file(store, base).unlink()
+        assert repair(store).remaining == ()
+        assert [each.id for each in store.based_chain(root)] == [root.id, base.id]
 
 
 class TestScopes:
@@ -648,7 +669,8 @@ def act_undo(store: Store, made: list[Root]) -> None:
 
 
 def act_collect(store: Store, made: list[Root]) -> None:
-    sweep(store, forgotten_now=True)
+    act_forget(store, made)
+    sweep(store)
 
 
 def law_holds(folder: str) -> dict[str, Root]:
