@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from castore.config import NAME_PATTERN
 from castore.digest import Digest
-from castore.errors import NotFound, ObjectMissing, RootDamaged
+from castore.errors import Damaged, NotFound, ObjectMissing, RootDamaged
 from castore.roots.model import Root
 from castore.store.access import Granted
 from castore.store.tombstones import Tombstone
@@ -63,6 +63,14 @@ class Queries:
 
         from_files: for what root files do not tell; else the question is put to an index of them.
         """
+        try:
+            return self._ask(question, from_files)
+        except Damaged as error:
+            if self.seen is not None:
+                error.address_others()
+            raise
+
+    def _ask(self, question: Callable[[Connection], T], from_files: Callable[[], T] | None) -> T:
         from castore.index.connection import IndexUnreadable
 
         # A connection is for one thread at a time: two that run the same statement would share its cursor.
@@ -73,6 +81,7 @@ class Queries:
                     return question(connection)
                 except IndexUnreadable:
                     pass  # Then the files are asked, as if there were none.
+            self._note_lost_roots()
             if from_files is None:
                 return question(self._in_memory(only_readable=self.seen is not None))
         return from_files()
@@ -110,6 +119,7 @@ class Queries:
             # Nothing shows it. The rows may be behind the files, as after a crash.
             if self._parts.reading() is not None:
                 return False
+            self._note_lost_roots()
             return self._is_shown(self._in_memory(only_readable=True), digest, seen)
 
     def sees_many(self) -> Callable[[Digest], bool]:
@@ -162,7 +172,10 @@ class Queries:
         tombstone = self._tombstone(digest)
         if tombstone is not None and self._is_told(tombstone):
             return tombstone.error()
-        return ObjectMissing(str(digest))
+        missing = ObjectMissing(str(digest), hint=self._lost_roots())
+        if self.seen is not None:
+            missing.address_others()
+        return missing
 
     def purged(self, prefix: str) -> list[Digest]:
         """The objects whose purge this caller is told of, by the beginning of their digests."""
@@ -237,6 +250,25 @@ class Queries:
         return list(live.values())
 
     # --- Helpers ---
+
+    def _note_lost_roots(self) -> None:
+        words = self._lost_roots()
+        if words is not None:
+            self._parts.note(words)
+
+    def _lost_roots(self) -> str | None:
+        """Why nothing seems to be kept, and what to do, if roots/ is gone.
+
+        A new clone of a store that held nothing has none either; but only the operator may know whether
+        others hold something, so all others are told of it in any case.
+        """
+        if os.path.isdir(self._parts.layout.roots):
+            return None
+        if self.seen is not None:
+            return "roots/ is missing, so nothing is seen: ask the store's operator to run 'ctx repair'"
+        if next(self._parts.source.digests(), None) is None:
+            return None
+        return "roots/ is missing, so nothing says what is kept: 'ctx repair' keeps all that is there"
 
     def _tombstone(self, digest: Digest) -> Tombstone | None:
         """Nothing is told of what can't be read; verify reports the damaged file."""

@@ -15,7 +15,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from castore.digest import Digest
-from castore.errors import InvalidConfig, NotFound, ObjectMissing, StoreExists, StoreMissing
+from castore.errors import (
+    Damaged,
+    InvalidConfig,
+    NotFound,
+    ObjectDamaged,
+    ObjectMissing,
+    StoreExists,
+    StoreMissing,
+)
 from castore.layout import Layout
 from castore.objects.database import CheckSize, ObjectStat
 from castore.roots.model import Root, RootDraft, RootKind
@@ -159,6 +167,9 @@ class Store:
             data = self.parts.database.read(digest, check_size)
         except ObjectMissing:
             raise self.absence(digest) from None
+        except ObjectDamaged as error:
+            self._address(error)
+            raise
         if count is None:
             self.reads.note(digest, len(data))
         else:
@@ -179,6 +190,9 @@ class Store:
                 yield piece
         except ObjectMissing:
             raise self.absence(digest) from None
+        except ObjectDamaged as error:
+            self._address(error)
+            raise
         if count is None:
             self.reads.note(digest, size)
         else:
@@ -213,7 +227,13 @@ class Store:
 
     def stat(self, digest: Digest) -> ObjectStat | None:
         """Whether the object is there, and its sizes; its bytes are not read. Raises ObjectDamaged."""
-        return self.parts.database.stat(digest) if self._queries.sees(digest) else None
+        if not self._queries.sees(digest):
+            return None
+        try:
+            return self.parts.database.stat(digest)
+        except ObjectDamaged as error:
+            self._address(error)
+            raise
 
     def absence(self, digest: Digest) -> NotFound:
         """The error that says why there is no such object: ObjectPurged or ObjectMissing."""
@@ -246,7 +266,11 @@ class Store:
 
     def batch(self) -> Batch:
         """Objects to be published together, under one root."""
-        self.parts.make_writable()
+        try:
+            self.parts.make_writable()
+        except Damaged as error:
+            self._address(error)
+            raise
         return Batch(self.parts, self._queries, self.granted)
 
     def stats(self) -> StoreStats:
@@ -346,6 +370,11 @@ class Store:
     def _flush_reads(self) -> None:
         if self._reads is not None:
             self._reads.flush()
+
+    def _address(self, error: Damaged) -> None:
+        """Who is not the operator is told what it can do itself."""
+        if not self.granted.is_operator:
+            error.address_others()
 
     def _check_seen(self, digest: Digest) -> None:
         if not self._queries.sees(digest):
