@@ -6,8 +6,9 @@ found things in; two parts that overlap are a bug of the format and raise Assert
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from castore.transcript.model import (
     Api,
@@ -32,6 +33,20 @@ Span = Value | tuple[int, int]
 
 
 @dataclass(slots=True)
+class _Told:
+    """A part that was told; where it stands among the others is not known before all are."""
+
+    kind: PartKind
+    form: Form
+    start: int
+    end: int
+    label: str
+    facts: dict[str, Any]
+    message: int = -1
+    turn: int = -1
+
+
+@dataclass(slots=True)
 class _Open:
     """A message while its parts are being told."""
 
@@ -39,7 +54,7 @@ class _Open:
     position: int
     id: str | None
     is_prompt: bool
-    parts: list[Part]
+    parts: list[_Told]
     calls: list[str]
     answers: list[str]
 
@@ -59,7 +74,7 @@ class Builder:
         self.is_final = True
         """False if the last reply says of itself that more will follow it without a prompt."""
         self._messages: list[_Open] = []
-        self._loose: list[Part] = []
+        self._loose: list[_Told] = []
         self._leaves: list[Leave] = []
         self._oddities: list[Oddity] = []
         self._boundaries: list[int] = []
@@ -167,16 +182,16 @@ class Builder:
     def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:
         """What never reaches the model: a value (EMPTY) or a whole record (NOTHING, with `leave_record`)."""
         start, end = _span(span)
-        self._loose.append(self._part(PartKind.UI, start, end, form, label))
+        self._loose.append(_Told(PartKind.UI, form, start, end, label, {}))
 
     def ui_record(self, record: Record, label: str) -> None:
         """A whole record that never reaches the model and that nothing points to."""
         start, end = self.records.span_with_line_end(record)
-        self._loose.append(self._part(PartKind.UI, start, end, Form.NOTHING, label))
+        self._loose.append(_Told(PartKind.UI, Form.NOTHING, start, end, label, {}))
 
     def unknown_record(self, record: Record, label: str = "unknown record") -> None:
         start, end = self.records.span_with_line_end(record)
-        self._loose.append(self._part(PartKind.UNKNOWN, start, end, Form.NOTHING, label))
+        self._loose.append(_Told(PartKind.UNKNOWN, Form.NOTHING, start, end, label, {}))
 
     def leave(self, record: Record, reason: Reason, *, replacement: bytes = b"") -> None:
         """The record is no part of what is viewed. replacement: a shorter record that takes its place."""
@@ -234,14 +249,10 @@ class Builder:
     def _latest(self) -> _Open:
         return self._messages[-1]
 
-    def _add(self, kind: PartKind, span: Span, form: Form, label: str, **facts: object) -> None:
+    def _add(self, kind: PartKind, span: Span, form: Form, label: str, **facts: Any) -> None:
         start, end = _span(span)
-        part = self._part(kind, start, end, form, label)
-        self._latest.parts.append(replace(part, role=self._latest.role, **facts))  # type: ignore[arg-type]
-
-    @staticmethod
-    def _part(kind: PartKind, start: int, end: int, form: Form, label: str) -> Part:
-        return Part(-1, kind, form, start, end, -1, -1, label)
+        facts["role"] = self._latest.role
+        self._latest.parts.append(_Told(kind, form, start, end, label, facts))
 
     def _number(self) -> tuple[list[_Open], list[int]]:
         """The messages in order of the source, and the turn of each."""
@@ -263,25 +274,41 @@ class Builder:
 
     def _placed(self, messages: list[_Open], turns: list[int]) -> list[Part]:
         """All parts in order of the source, numbered; each has the turn of what stands before it."""
-        placed = [
-            replace(part, message=index, turn=turns[index])
-            for index, message in enumerate(messages)
-            for part in message.parts
-        ]
+        told: list[_Told] = []
+        for index, message in enumerate(messages):
+            for part in message.parts:
+                part.message, part.turn = index, turns[index]
+            told += message.parts
         starts = [(message.position, turn) for message, turn in zip(messages, turns, strict=True)]
         at, turn = 0, -1
         for part in sorted(self._loose, key=lambda part: part.start):
             while at < len(starts) and starts[at][0] <= part.start:
                 turn = starts[at][1]
                 at += 1
-            placed.append(replace(part, turn=turn))
-        placed.sort(key=lambda part: part.start)
+            part.turn = turn
+            told.append(part)
+        told.sort(key=lambda part: part.start)
         # A reply that is told in pieces, with results between them, must not take its turn along with it.
         high = -1
-        for index, part in enumerate(placed):
-            high = max(high, part.turn)
-            placed[index] = replace(part, index=index, turn=high)
-            assert index == 0 or placed[index - 1].end <= part.start, "parts of a transcript overlap"
+        end = 0
+        placed: list[Part] = []
+        for index, each in enumerate(told):
+            high = max(high, each.turn)
+            assert end <= each.start, "parts of a transcript overlap"
+            end = each.end
+            placed.append(
+                Part(
+                    index,
+                    each.kind,
+                    each.form,
+                    each.start,
+                    end,
+                    each.message,
+                    high,
+                    each.label,
+                    **each.facts,
+                )
+            )
         return placed
 
     def _open_turn(self, messages: list[_Open], turns: list[int]) -> int | None:

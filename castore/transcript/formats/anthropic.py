@@ -71,6 +71,7 @@ def as_api_messages(messages: list[dict[str, Any]]) -> list[Any]:
 
 def tell_messages(reading: Reading, messages: list[Value]) -> None:
     """Tells the reading's builder what Anthropic messages hold. Raises SessionInvalid."""
+    before: Role | None = None
     for index, message in enumerate(messages):
         role = reading.role(message, _ROLES)
         content = message.get("content")
@@ -83,7 +84,9 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
                 f"a message's content must be a string or a list of blocks, not {given}", content or message
             )
         if role is Role.ASSISTANT or content.is_string:
-            reading.tell(message, role)
+            # Replies that follow one another are one reply to the API.
+            if role is not Role.ASSISTANT or role is not before:
+                reading.tell(message, role)
             _tell_content(reading, content, f"#{index}")
         else:
             reading.sent(
@@ -94,6 +97,7 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
                 is_last=index == len(messages) - 1,
                 tell=partial(_tell_block, reading, f"#{index}"),
             )
+        before = role
 
 
 def _tell_system(reading: Reading, system: Value) -> None:

@@ -168,6 +168,10 @@ class TestTurns:
         prompts = [message.turn for message in found.messages if message.is_prompt]
         assert found.open_turn == prompts[-1]
 
+    def test_replies_that_follow_one_another_are_one(self) -> None:
+        found = read(FORMAT, body(user(text("hi")), reply(THOUGHT), reply(text("a"), USE), user(RESULT)))
+        assert spine(found)[1:] == [(Role.ASSISTANT, 0, False), (Role.RESULT, 0, False)]
+
     def test_a_system_prompt_behind_the_messages_is_no_turn(self) -> None:
         found = read(FORMAT, body(user(text("hi")), reply(USE), user(RESULT), system="brief"))
         assert found.messages[0].role is Role.SYSTEM
