@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from castore.config import NAME_PATTERN
 from castore.digest import Digest
-from castore.errors import Damaged, NotFound, ObjectMissing, RootDamaged
+from castore.errors import BaseMissing, Damaged, NotFound, ObjectMissing, RootDamaged
+from castore.layout import ROOT_ID
 from castore.roots.model import Root
 from castore.store.access import Granted
 from castore.store.tombstones import Tombstone
@@ -234,6 +235,19 @@ class Queries:
         from castore.index import roots
 
         return self.ask(lambda connection: roots.by_id_prefix(connection, prefix, self.seen))
+
+    def root(self, root_id: str) -> Root | None:
+        """The root with this id, which is whole; None if there is none."""
+        return next(iter(self.with_id(root_id)), None) if ROOT_ID.match(root_id) else None
+
+    def based_chain(self, root: Root) -> list[Root]:
+        """The root, what it is based on, what that is based on, and so on.
+
+        They are in its scope, so that who sees it sees them all. Raises BaseMissing, RootDamaged.
+        """
+        if root.base is not None and not self._granted().covers(root.scope):
+            raise BaseMissing(root.base)
+        return [root, *self.ask(lambda connection: self._parts.bases_of(connection, root))]
 
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""

@@ -42,6 +42,7 @@ from castore.store.transaction import Clock, Transactions
 
 if TYPE_CHECKING:
     from castore.index.seen import Naming
+    from castore.index.views import ViewRow
     from castore.store.life import Life, Listed
     from castore.store.reads import ReadCount, ReadLog
 
@@ -302,6 +303,24 @@ class Store:
     def naming(self, digest: Digest) -> Naming:
         """By how many roots the object is kept, and until when."""
         return self._queries.naming(digest)
+
+    def root(self, root_id: str) -> Root | None:
+        """The root with this id (32 hex digits), live or not; None if there is none."""
+        return self._queries.root(root_id)
+
+    def based_chain(self, root: Root) -> list[Root]:
+        """The root, the one that it is based on, the one that that is based on, and so on: at most 64.
+
+        Raises BaseMissing if one of them is not there; RootDamaged if they go round in a circle.
+        """
+        return self._queries.based_chain(root)
+
+    def views(self) -> list[ViewRow]:
+        """The recorded views that the caller sees, the latest first: what each is of, by digest and size."""
+        from castore.index import views
+
+        now = self.parts.clock()
+        return self._queries.ask(lambda connection: views.rows(connection, self._queries.seen, now))
 
     def document_root(self, document: Digest) -> Root | None:
         """The latest root whose document has this digest; None if none has: it was edited, or is not ours."""
