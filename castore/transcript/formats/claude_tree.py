@@ -268,6 +268,8 @@ class _Branch:
         start = -1 if selection.start is None else selection.start.record.index
         selection.kept = sum(line.record.index < start for line in selection.viewed)
         self._tell_unhonoured()
+        if leaf is not None:
+            self._refuse_backwards(path)
 
     def _link(self) -> None:
         """Each line's parent. One that names none, or none in the file, goes on from the talk before it."""
@@ -298,7 +300,7 @@ class _Branch:
             return found
         for line in reversed(self.lines):
             # A late result hangs on its reply wherever it stands; it does not say where the session ended.
-            if line.type == "assistant" or line.is_summary or line.is_prompt:
+            if _may_end(line):
                 return line
         return next((line for line in reversed(self.lines) if line.is_talk), None)
 
@@ -366,10 +368,23 @@ class _Branch:
     def _has_summary(self, boundary: Line) -> bool:
         return any(line.is_summary and line.parent is boundary for line in self.lines)
 
+    def _refuse_backwards(self, path: list[Line]) -> None:
+        """A view is read by its last prompt or reply: it must be the one that the named leaf goes on from."""
+        end = next((line for line in path if _may_end(line)), None)
+        last = next((line for line in reversed(self.selection.viewed) if _may_end(line)), None)
+        if end is None or last is end or (last is not None and last.reply and last.reply == end.reply):
+            return
+        raise session_error(f"the record '{end.uuid}' stands before its own ancestors", end.record.line)
+
     def _tell_unhonoured(self) -> None:
         for line in self.selection.viewed:
             if line.is_boundary and line is not self.selection.start:
                 self.selection.odd(line, "compaction-without-summary", "a compaction that no summary follows")
+
+
+def _may_end(line: Line) -> bool:
+    """Whether a branch may end with the line, or go on from it."""
+    return line.type == "assistant" or line.is_summary or line.is_prompt
 
 
 def _string(record: Record, value: Value, name: str) -> str | None:

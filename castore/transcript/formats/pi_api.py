@@ -44,10 +44,10 @@ class _Sender:
         elif type == "custom_message":
             self.user(_user_blocks(entry.get("content")))
         elif type == "message":
-            self.message(entry["message"])
+            self.message(entry.get("message") or {})
 
     def message(self, message: dict[str, Any]) -> None:
-        role = message["role"]
+        role = message.get("role")
         if role == "assistant":
             self.assistant(message)
         elif role == "toolResult":

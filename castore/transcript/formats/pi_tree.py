@@ -172,6 +172,9 @@ class _Tree:
         path = self._path(end)
         if any(later.index < earlier.index for earlier, later in pairwise(path)):
             branch.odd(path[-1], "out-of-order", "an entry stands before its parent")
+            if end is not None and any(entry.index > end.index for entry in path):
+                # The view would end elsewhere: the last entry of a file is its leaf.
+                raise session_error(f"the leaf '{branch.leaf}' stands before its own ancestors", end.line)
         kept = self._first_kept(path)
         on_path = {entry.index for entry in path}
         older = {entry.index for entry in path[:kept]}
