@@ -39,11 +39,13 @@ __all__ = [
     "publish",
     "publish_new",
     "remove",
+    "remove_leftover",
     "rename",
     "replacing",
     "sync_everything",
     "sync_files",
     "sync_folders",
+    "temporary_names",
     "write_new",
 ]
 
@@ -214,6 +216,20 @@ def remove(path: str) -> bool:
     except OSError as error:
         raise _failed("remove", path, error) from error
     return True
+
+
+def remove_leftover(files: Iterable[str], folders: Iterable[str]) -> None:
+    """These files are gone, and then these folders that are empty. Best effort: garbage may as well stay."""
+    for path in files:
+        _remove_quietly(path)
+    for path in folders:
+        _remove_folder_quietly(path)
+
+
+def temporary_names(path: str) -> re.Pattern[str]:
+    """The names that `replacing` gives to what it writes beside the file that `path` leads to."""
+    name = os.path.basename(os.path.realpath(path))
+    return re.compile(re.escape(name) + r"\.[1-9][0-9]{0,9}-[0-9a-f]{8}\.tmp\Z")
 
 
 def make_folder(path: str, mode: int, *, sync: bool = True) -> bool:

@@ -7,13 +7,16 @@ OUT is replaced as a whole or not at all (castore.durable); stdout gets what is 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import BinaryIO
 
 from castore.cli.failure import reason_of, report
 from castore.cli.output import binary_stdout, is_terminal
+from castore.config import STAGED_AGE_SECONDS_MAX
 from castore.errors import CastoreError, InvalidOption
 
 __all__ = [
@@ -32,6 +35,9 @@ __all__ = [
 
 STANDARD = "-"
 
+_NAMES_LOOKED_AT_MAX = 10_000
+"""Of the names beside OUT, so many are looked at for what killed commands left."""
+
 
 @contextmanager
 def open_source(file: str | None) -> Iterator[BinaryIO]:
@@ -49,7 +55,10 @@ def open_source(file: str | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_target(out: str | None, *, sync: bool) -> Iterator[BinaryIO]:
-    """OUT, replaced atomically when the block ends without an error; `-` or None is stdout."""
+    """OUT, replaced atomically when the block ends without an error; `-` or None is stdout.
+
+    What killed commands left beside OUT more than a day ago goes.
+    """
     if out is None or out == STANDARD:
         yield binary_stdout()
         return
@@ -57,6 +66,33 @@ def open_target(out: str | None, *, sync: bool) -> Iterator[BinaryIO]:
 
     with replacing(out, sync=sync) as target:
         yield target
+    _remove_left(out)
+
+
+def _remove_left(out: str) -> None:
+    """Only what has exactly such a name, is a file with one name and ours, and is older than OUT by a day.
+
+    Best effort: where it can't be done, it is done after a later command. The time is that of the file
+    system, which may be another one's.
+    """
+    from castore.durable import remove_leftover, temporary_names
+
+    pattern, path = temporary_names(out), os.path.realpath(out)
+    try:
+        written = os.stat(path)
+        if not stat.S_ISREG(written.st_mode):
+            return  # A device or a pipe was written into, and nothing beside it.
+        with os.scandir(os.path.dirname(path)) as entries:
+            names = [entry for entry in islice(entries, _NAMES_LOOKED_AT_MAX) if pattern.match(entry.name)]
+            left = [entry.path for entry in names if _is_left(entry.stat(follow_symlinks=False), written)]
+    except OSError:
+        return
+    remove_leftover(left, ())
+
+
+def _is_left(found: os.stat_result, written: os.stat_result) -> bool:
+    is_ours = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == written.st_uid
+    return is_ours and found.st_mtime < written.st_mtime - STAGED_AGE_SECONDS_MAX
 
 
 def is_private(out: str | None) -> bool:

@@ -199,9 +199,11 @@ def _expired(
 
 
 def _remove_stale(store: Store, now: float) -> list[tuple[str, int]]:
-    """What lay in tmp/ for over a day is gone; its paths and bytes."""
+    """What lay in tmp/ for over a day is gone; its paths and bytes. So is a store that was never made."""
     from castore import durable
+    from castore.store.folder import remove_unfinished
 
+    remove_unfinished(store.folder, now)
     stale = _stale(store, now)
     for path, _ in stale:
         durable.remove(path)

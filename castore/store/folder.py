@@ -2,7 +2,7 @@
 
 Law: a folder that has a `format` file is a whole store. It is made under another name beside its place,
 synced and renamed, so that of several processes that make the same one exactly one does, and a crash
-leaves a folder with another name or nothing.
+leaves a folder with another name or nothing. Such a folder is swept after a day.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import stat
 
 from castore import durable
-from castore.config import CONFIG_BYTES_MAX
+from castore.config import CONFIG_BYTES_MAX, STAGED_AGE_SECONDS_MAX
 from castore.errors import (
     CastoreError,
     InvalidConfig,
@@ -32,6 +32,7 @@ __all__ = [
     "read_config",
     "read_config_text",
     "read_format",
+    "remove_unfinished",
     "seems_to_grant",
     "shared_modes",
 ]
@@ -158,6 +159,7 @@ def create_folder(layout: Layout, *, is_shared: bool, is_tracked: bool) -> None:
     modes = Modes(is_shared=is_shared)
     try:
         _fill(new, modes, is_tracked=is_tracked)
+        remove_unfinished(layout.folder, os.stat(new.folder).st_mtime)
         try:
             durable.move(new.folder, layout.folder)
         except CastoreError as error:
@@ -167,6 +169,40 @@ def create_folder(layout: Layout, *, is_shared: bool, is_tracked: bool) -> None:
     except BaseException:
         _discard(new)
         raise
+
+
+def remove_unfinished(folder: str, now: float) -> None:
+    """Gone is what a killed `create_folder` of this store left, if that is more than a day ago.
+
+    Best effort, and strict: a folder of ours by its name, its owner and all that is in it, which is nothing
+    that anybody could miss. folder: the store's, which may be there or not. now: unix seconds.
+    """
+    parent, name = os.path.split(folder)
+    pattern = re.compile(re.escape(f"{name}.new-") + r"[0-9a-f]{12}\Z")
+    try:
+        with os.scandir(parent) as entries:
+            found = [entry.path for entry in entries if pattern.match(entry.name) and _is_left(entry, now)]
+    except OSError:
+        return
+    for path in found:
+        new = Layout(path)
+        files = (new.format, new.config, new.gitignore, new.gitattributes)
+        folders = (new.objects, new.roots, new.tmp)
+        if set(_names(path)) <= {os.path.basename(each) for each in (*files, *folders)}:
+            durable.remove_leftover(files, (*folders, path))
+
+
+def _is_left(entry: os.DirEntry[str], now: float) -> bool:
+    found = entry.stat(follow_symlinks=False)
+    is_ours = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    return stat.S_ISDIR(found.st_mode) and is_ours and found.st_mtime < now - STAGED_AGE_SECONDS_MAX
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return [""]
 
 
 def _fill(new: Layout, modes: Modes, *, is_tracked: bool) -> None:

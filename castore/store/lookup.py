@@ -102,7 +102,9 @@ class Lookup:
             purged = self._queries.purged(prefix)
         except RootDamaged:
             purged = []
-        return self._queries.absence(purged[0]) if len(purged) == 1 else ObjectMissing(f"sha256:{prefix}")
+        if len(purged) == 1 or len(prefix) == DIGEST_HEX:
+            return self._queries.absence(purged[0] if len(purged) == 1 else Digest(prefix))
+        return ObjectMissing(f"sha256:{prefix}")
 
     def _no_object(self, prefix: str) -> NotFound:
         """Why no object's digest begins with these digits, which may be something else's."""
