@@ -101,7 +101,8 @@ class Value:
         for name in names:
             if value is None:
                 return None
-            value = value.members.get(name)
+            members = value._members
+            value = (value.members if members is None else members).get(name)
         return value
 
     def text(self, *names: str) -> str | None:
