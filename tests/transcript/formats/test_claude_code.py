@@ -189,6 +189,12 @@ class TestBranch:
         with pytest.raises(InvalidOption):
             fixture("forked.jsonl", leaf="nowhere")
 
+    def test_a_leaf_before_its_ancestors_is_refused(self) -> None:
+        rows = (user("u2", "a1"), user("u1", None), reply("a1", "u1", "m1", text("said")))
+        with pytest.raises(SessionInvalid) as caught:
+            read(session(*rows), leaf="u2")
+        assert caught.value.fields["line"] == 1
+
     def test_a_record_without_its_parent_goes_on_from_the_one_before(self) -> None:
         transcript = read(session(user("u1", None), reply("a1", "gone", "m1", text("said"))))
         assert (prose(transcript), codes(transcript)) == (["a prompt", "said"], ["missing-parent"])

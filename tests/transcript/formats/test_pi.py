@@ -135,6 +135,12 @@ class TestBranch:
         transcript = read(session(user("u2", "a1"), user("u1", None), reply("a1", "u1"), reply("a2", "u2")))
         assert codes(transcript) == ["out-of-order"]
 
+    def test_a_leaf_before_its_ancestors_is_refused(self) -> None:
+        rows = (user("u2", "a1"), user("u1", None), reply("a1", "u1"))
+        with pytest.raises(SessionInvalid) as caught:
+            read(session(*rows), leaf="u2")
+        assert caught.value.fields["line"] == 2
+
 
 class TestSessions:
     """The last session of a file is viewed; a header that is written again begins no other one."""
