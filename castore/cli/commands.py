@@ -128,6 +128,12 @@ COMMANDS: dict[str, Entry] = {
         "Show the head and tail of a long text, and store the whole",
         "make 2>&1 | ctx clip --limit 4000",
     ),
+    "guard": Entry(
+        "sessions",
+        "castore.cli.guarding",
+        "Say before a tool is called whether the call repeats the last two",
+        """ctx guard session.jsonl --name read --arguments '{"path":"a.txt"}'""",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

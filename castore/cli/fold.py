@@ -34,6 +34,7 @@ from castore.cli.parameters import (
     parse_keep_for,
     parse_share,
 )
+from castore.errors import InvalidOption
 from castore.settings import FoldDefaults
 
 if TYPE_CHECKING:
@@ -197,28 +198,48 @@ def verify(
     quick: Annotated[
         bool, typer.Option("--quick", help="Check presence and sizes only, not every byte.")
     ] = False,
+    no_markers: Annotated[
+        bool,
+        typer.Option(
+            "--no-markers",
+            help="Find markers and references that got into FILEs of any kind; needs no store.",
+        ),
+    ] = False,
     scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> int:
     """stdout holds the findings, one a line; 0 if there is none, 3 if there is one. Nothing is written."""
-    handle = find_store(store, scope)
+    if no_markers and (not files or quick):
+        raise InvalidOption(
+            "--no-markers looks at files, and at nothing else of them",
+            hint="name them, as in 'ctx verify --no-markers src/*.py'",
+            option="--no-markers",
+        )
+    handle = None if no_markers else find_store(store, scope)
     checked = readable(files or (), as_json=as_json)
     if files and not checked:
         return 1
+    findings = _markers(checked) if handle is None else _findings(handle, checked, quick)
     found, names = 0, set()
     with output.working("verifying"):
-        for found, finding in enumerate(_findings(handle, checked, quick), start=1):  # noqa: B007
+        for found, finding in enumerate(findings, start=1):  # noqa: B007
             names.add(finding.name)
             output.table([_finding_record(finding)], as_json)
     if found or as_json or output.is_attended():
         where = plural(len(checked), "file") if files else "the store"
         words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
-        hint = _remedy(handle, names, is_whole=not files)
+        hint = None if handle is None else _remedy(handle, names, is_whole=not files)
         output.summary(
             words if hint is None else f"{words}: {hint}", findings=found, files=len(checked), hint=hint
         )
     return _FINDINGS if found or len(checked) < len(files or ()) else 0
+
+
+def _markers(files: list[str]) -> Iterator[Finding]:
+    from castore.cli.guarding import markers_in
+
+    return markers_in(files)
 
 
 def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Finding]:

@@ -27,11 +27,13 @@ class FindingName(StrEnum):
     """An object that no root names."""
     PURGED = "purged"
     """Removed on purpose."""
+    MARKER = "marker"
+    """A marker or a reference where none should stand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`place`: FILE, or FILE:PATH@OFFSET in a document. `words`: lower case, for people."""
+    """`place`: FILE, FILE:PATH@OFFSET in a document, FILE:LINE:COLUMN in any text. `words`: for people."""
 
     name: FindingName
     digest: Digest | None

@@ -11,6 +11,7 @@ import pytest
 
 from castore.cli.commands import COMMANDS
 from tests.cli.conftest import Shell
+from tests.cli.test_guarding import GUARD, REPEATING
 
 PAGE = (Path(__file__).parents[2] / "docs/output.md").read_text(encoding="utf-8")
 COLUMNS_PART, _, FIELDS_PART = PAGE.partition("## Fields with --json")
@@ -83,6 +84,7 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("verify", "the summary"): ["verify"],
     ("repair", "the summary"): ["repair"],
 }
+OF_A_REPEAT = {("guard", "a repeat")}
 OF_DAMAGE = {("verify", "a finding"), ("repair", "an act"), ("repair", "what remains")}
 
 
@@ -97,7 +99,7 @@ class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
         assert on_page - {"ctx", "fold --dry-run"} == set(COMMANDS) - {"cat", "unfold"}
-        assert set(fields()) == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, ("ctx", "an error")}
+        assert set(fields()) == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, *OF_A_REPEAT, ("ctx", "an error")}
 
     @pytest.mark.parametrize("row", ON_STDOUT, ids=" ".join)
     def test_on_stdout(self, filled: Shell, row: tuple[str, str]) -> None:
@@ -120,6 +122,10 @@ class TestFields:
         for each in rows:
             what = "what remains" if each["event"] == "remaining" else "an act"
             assert set(each) == fields()["repair", what]
+
+    def test_of_a_repeat(self, shell: Shell) -> None:
+        (row,) = shell(*GUARD, "--json", stdin=REPEATING).rows
+        assert set(row) == fields()["guard", "a repeat"]
 
     def test_of_an_error(self, filled: Shell) -> None:
         assert set(filled("cat", "nothing", "--json").error) == fields()["ctx", "an error"]

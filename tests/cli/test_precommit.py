@@ -17,6 +17,7 @@ import pytest
 from tests.cli.conftest import DOCUMENT, Shell
 
 ROOT = Path(__file__).parents[2]
+MARKER = b"[ctx 3f9ac01b77de5a10: tool result, 48213 bytes, 812 lines]"
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("pre_commit") is None, reason="pre-commit is not installed"),
@@ -31,6 +32,15 @@ repos:
       - id: ctx-verify
         language: system
       - id: ctx-verify-store
+        language: system
+"""
+
+NO_MARKERS = """\
+repos:
+  - repo: {hooks}
+    rev: {revision}
+    hooks:
+      - id: ctx-no-markers
         language: system
 """
 
@@ -84,9 +94,8 @@ class Repository:
         self.git("commit", "-qm", "x")
 
 
-@pytest.fixture
-def repository(shell: Shell, tmp_path: Path) -> Repository:
-    """A tracked store, a folded document, and a JSON file with comments that is none of ours."""
+def set_up(shell: Shell, tmp_path: Path, config: str) -> Repository:
+    """A git repository with the hooks that `config` names, from a repository of their own."""
     found = Repository(shell, tmp_path / "home")
     hooks = tmp_path / "hooks"
     hooks.mkdir()
@@ -96,7 +105,14 @@ def repository(shell: Shell, tmp_path: Path) -> Repository:
     found.git("commit", "-qm", "hooks", cwd=hooks)
     revision = found.git("rev-parse", "HEAD", cwd=hooks).strip()
     found.git("init", "-q")
-    (found.folder / ".pre-commit-config.yaml").write_text(CONFIG.format(hooks=hooks, revision=revision))
+    (found.folder / ".pre-commit-config.yaml").write_text(config.format(hooks=hooks, revision=revision))
+    return found
+
+
+@pytest.fixture
+def repository(shell: Shell, tmp_path: Path) -> Repository:
+    """A tracked store, a folded document, and a JSON file with comments that is none of ours."""
+    found = set_up(shell, tmp_path, CONFIG)
     (found.folder / "tsconfig.json").write_text('{\n  // comments\n  "strict": true,\n}\n')
     assert shell("init", "--tracked").code == 0
     (found.folder / "folded.json").write_bytes(shell("fold", stdin=DOCUMENT).out)
@@ -140,6 +156,25 @@ class TestHooks:
         assert done.returncode != 0
         assert done.stdout.count("Failed") == 2
         assert "damaged sha256:" in done.stdout
+
+
+class TestNoMarkers:
+    def test_fails_with_the_place_where_a_model_copied_one(self, shell: Shell, tmp_path: Path) -> None:
+        found = set_up(shell, tmp_path, NO_MARKERS)
+        assert shell("init", "--tracked").code == 0
+        (found.folder / "notes.md").write_text("see `ctx cat 3f9ac01b77de5a10`\n")
+        (found.folder / "shot.png").write_bytes(b"\x89PNG\0" + MARKER)
+        (found.folder / ".ctxstore/tmp/x.txt").write_bytes(MARKER)
+        found.git("add", "--force", ".ctxstore/tmp/x.txt")
+        found.commit()
+        done = found.precommit()
+        assert done.returncode == 0, done.stdout
+        (found.folder / "app.py").write_bytes(b"import os\n\nDATA = '" + MARKER + b"'\n")
+        found.commit()
+        done = found.precommit()
+        assert done.returncode != 0
+        assert "marker - app.py:3:9 a marker of a view: [ctx 3f9ac01b77de5a10: tool result" in done.stdout
+        assert done.stdout.count("marker - ") == 1
 
 
 class TestClone:
