@@ -55,6 +55,8 @@ def repair(
     output.table((_finding_record(finding) for finding in report.remaining), as_json)
     for words in report.notes:
         output.note(words)
+    if any(act.kind == "named" for act in report.acts) and opened.parts.has_mark:
+        output.note("what no root named is the operator's alone; 'ctx keep FILE --scope SCOPE' hands it back")
     missing = sum(finding.digest is not None for finding in report.remaining)
     if missing:
         output.note(f"{plural(missing, 'object')} missing: 'ctx repair --from FILE' heals them")
