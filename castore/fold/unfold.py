@@ -41,12 +41,17 @@ _NO_NODES = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class UnfoldReport:
-    """document: what was read; source: what was written. left: references that --only left folded."""
+    """document: what was read; source: what was written. left: references that --only left folded.
+
+    has_markers: nothing was expanded, and a marker of ours is a whole string in it: it may have been a view
+    whose record is not here.
+    """
 
     document: Content
     source: Content
     expanded: int
     left: int
+    has_markers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

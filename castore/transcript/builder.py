@@ -328,8 +328,12 @@ class Builder:
         if not is_result and last.role is not Role.ASSISTANT:
             return None
         for index in range(len(messages) - 1, -1, -1):
-            if messages[index].is_prompt:
+            message = messages[index]
+            if message.is_prompt:
                 return turns[index]
+            # A reply without a call ended the loop before this one, whoever made the model go on.
+            if message.role is Role.ASSISTANT and not message.calls and message is not last:
+                return turns[index + 1]
         return 0
 
 

@@ -2,15 +2,16 @@
 
 Laws: a recorded view gives the session's bytes (and a tail passes through), a folded document its source;
 nothing is written before all has resolved. What begins like a recorded view and is none was edited, and is
-an error. Memory: the longest recorded view, and the whole if it is one; else what unfold of a folded
+an error; so is none of the two that has markers for whole strings, but that is only told, since anybody may
+quote a marker. Memory: the longest recorded view, and the whole if it is one; else what unfold of a folded
 document takes.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, BinaryIO, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from castore.digest import Digest
 from castore.errors import Damaged, InvalidOption, UnfoldMismatch
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["unfold_stream"]
 
 _READ_BYTES = 1 << 20
+
+_MARKER = b'"[ctx '
 
 
 def unfold_stream(
@@ -52,7 +55,7 @@ def unfold_stream(
     if not rows:
         if session is not None:
             raise InvalidOption("no view was recorded here, so there is no session to choose")
-        return unfold.unfold_stream(source, target, handle, only=only, is_private=is_private)
+        return _unfold_document(b"", source, target, handle, only=only, is_private=is_private)
     store = handle.get()
     data = _read_up_to(source, max(row.view.size for row in rows))
     edited = None
@@ -67,8 +70,7 @@ def unfold_stream(
             f"it was a view of session '{edited.source.digest.abbreviated}', and was changed in the middle",
             hint="make the view again with 'ctx view'; only whole records may follow a view",
         )
-    joined = cast("BinaryIO", _Joined(data, source))
-    return unfold.unfold_stream(joined, target, handle, only=only, is_private=is_private)
+    return _unfold_document(data, source, target, handle, only=only, is_private=is_private)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -83,22 +85,37 @@ def _unfold_view(recorded: RecordedView, data: bytes, target: BinaryIO, only: Se
     return UnfoldReport(Content(Digest.of(data), len(data)), Content(Digest.of(back), len(back)), expanded, 0)
 
 
-class _Joined(io.RawIOBase):
-    """What was read of a stream, and the rest of it."""
+def _unfold_document(
+    head: bytes, rest: BinaryIO, target: BinaryIO, handle: StoreHandle, **options: Any
+) -> UnfoldReport:
+    """What was read of a stream and what is left of it, as a folded document."""
+    joined = _Joined(head, rest)
+    report = unfold.unfold_stream(cast("BinaryIO", joined), target, handle, **options)
+    return replace(report, has_markers=joined.has_markers and not report.expanded and not report.left)
+
+
+class _Joined:
+    """What was read of a stream, and the rest of it; looks for strings that begin as a marker does."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = head
         self._rest = rest
-
-    def readable(self) -> bool:
-        return True
+        self._before = b""
+        self.has_markers = False
 
     def read(self, size: int = -1) -> bytes:
-        if self._head:
-            piece = self._head if size < 0 else self._head[:size]
-            self._head = self._head[len(piece) :]
-            return piece + self._rest.read() if size < 0 else piece
-        return self._rest.read(size)
+        piece = self._next(size)
+        if not self.has_markers:
+            self.has_markers = _MARKER in self._before + piece[: len(_MARKER)] or _MARKER in piece
+            self._before = piece[-len(_MARKER) :]
+        return piece
+
+    def _next(self, size: int) -> bytes:
+        if not self._head:
+            return self._rest.read(size)
+        piece = self._head if size < 0 else self._head[:size]
+        self._head = self._head[len(piece) :]
+        return piece + self._rest.read() if size < 0 else piece
 
 
 def _read_up_to(source: BinaryIO, size: int) -> bytes:

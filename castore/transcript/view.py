@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from castore.digest import Digest
 from castore.document.reference import members
-from castore.errors import InvalidOption, NotFound, SessionInvalid
+from castore.errors import BaseMissing, InvalidOption, RootDamaged, SessionInvalid
 from castore.fold.literal import rebuild
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.transcript.budget import Budget, fit
@@ -246,7 +246,7 @@ def _recorded(rendered: Rendered) -> list[RecordedSplice]:
             RecordedSplice(
                 start,
                 len(splice.replacement),
-                splice.descriptor,
+                replace(splice.descriptor, items=None, lines=None),
                 str(splice.reason),
                 splice.before,
                 splice.after,
@@ -305,10 +305,9 @@ def _commit(
             )
             try:
                 return batch.commit(whole, allow_purged=allow_purged)
-            except NotFound:
-                if base is None:
-                    raise
-        base = None
+            except BaseMissing:
+                # It went between our look and the transaction.
+                base = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +340,8 @@ def _base(
         try:
             chain = store.based_chain(root)
             splices = splices_of(store, root)
-        except (NotFound, SessionInvalid):
-            continue
+        except (BaseMissing, RootDamaged):
+            continue  # Then this view is recorded whole, which needs nothing of that one.
         kept = 0
         while kept < min(len(splices), len(recorded)) and splices[kept] == recorded[kept]:
             kept += 1

@@ -22,6 +22,7 @@ from castore.transcript.decision import ViewOptions, boundary_turn
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.model import PartKind, Transcript
 from castore.transcript.records import read_records
+from castore.transcript.strategies.tiered import edge_turn
 from castore.transcript.view import View, ViewRequest, make_view, plan_view
 
 REQUESTS: dict[str, ViewRequest] = {
@@ -140,7 +141,7 @@ def hold_prefixes(data: bytes, request: ViewRequest, *, views_max: int = 1 << 30
         shown = view.to_bytes()
         if before is not None:
             earlier, earlier_bytes = before
-            common = len(os.path.commonprefix([earlier_bytes, shown]))
+            common = _common_bytes(earlier_bytes, shown)
             total += len(earlier_bytes)
             kept += common
             stable = _stable_bytes(earlier, view, request)
@@ -150,25 +151,41 @@ def hold_prefixes(data: bytes, request: ViewRequest, *, views_max: int = 1 << 30
 
 
 def _stable_bytes(earlier: View, later: View, request: ViewRequest) -> int:
-    """How much of the earlier view must stand in the later one."""
-    if list(earlier.transcript.leaves) != list(later.transcript.leaves)[: len(earlier.transcript.leaves)] or len(
-        earlier.transcript.leaves
-    ) != len(later.transcript.leaves):
+    """How much of the earlier view must stand in the later one: all of it, or up to where its edge was."""
+    before, after = earlier.transcript, later.transcript
+    if list(before.leaves) != list(after.leaves):
+        return 0  # A compaction or a fork: another session is viewed.
+    if [each.position for each in before.messages] != [
+        each.position for each in after.messages[: len(before.messages)]
+    ]:
         return 0
-    step = request.options.step
-    old = boundary_turn(earlier.transcript, step)
-    if old == boundary_turn(later.transcript, step):
+    old = _edge(before, request)
+    if old == _edge(after, request):
         return earlier.rendered.size
-    edge = next(
-        (each.position for each in earlier.transcript.messages if each.turn >= old), len(earlier.transcript.source)
-    )
-    saved = sum(
-        each.end - each.start - len(each.replacement)
-        for each in earlier.rendered.splices
-        if each.end <= edge
-    )
-    line_start = earlier.transcript.source.rfind(b"\n", 0, edge) + 1
-    return max(line_start - saved, 0)
+    edges = [each.position for each in before.messages if each.turn >= old]
+    edge = before.source.rfind(b"\n", 0, min(edges, default=0)) + 1
+    gone = [each for each in earlier.rendered.splices if each.end <= edge]
+    return edge - sum(each.end - each.start - len(each.replacement) for each in gone)
+
+
+def _common_bytes(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _edge(transcript: Transcript, request: ViewRequest) -> int:
+    """The first turn that no strategy of the request treats as old."""
+    edges = [boundary_turn(transcript, request.options.step)]
+    if "tiered" in request.strategies:
+        edges.append(edge_turn(transcript, request.options))
+    return min(edges) if edges[0] != edges[-1] else edges[0]
 
 
 def main(folders: list[str]) -> int:
@@ -214,4 +231,3 @@ def main(folders: list[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
-

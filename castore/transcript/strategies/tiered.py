@@ -11,7 +11,7 @@ from castore.transcript.decision import Decision, Decisions, StrategyId, ViewOpt
 from castore.transcript.model import Part, PartKind, Transcript
 from castore.transcript.strategies.clip import clipped, text_length
 
-__all__ = ["STRATEGY"]
+__all__ = ["STRATEGY", "edge_turn"]
 
 _KINDS = (PartKind.RESULT, PartKind.PROSE)
 
@@ -20,7 +20,7 @@ class Tiered:
     id = StrategyId("tiered", 1)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
-        edge = _edge_turn(transcript, options)
+        edge = edge_turn(transcript, options)
         decisions = dict(earlier)
         for part in transcript.parts:
             if part.kind in _KINDS and part.index not in decisions:
@@ -37,7 +37,7 @@ class Tiered:
         return options.result_characters if part.kind is PartKind.RESULT else options.prose_characters
 
 
-def _edge_turn(transcript: Transcript, options: ViewOptions) -> int:
+def edge_turn(transcript: Transcript, options: ViewOptions) -> int:
     """The first turn within the window: of the last messages, back to a multiple of the step."""
     messages = transcript.messages
     first = len(messages) - options.window_messages
