@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from castore.errors import InvalidOption
+from castore.errors import DocumentInvalid, InvalidOption
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.guard import RepeatGuard
-from castore.transcript.model import Transcript
+from castore.transcript.model import PartKind, Transcript
 from castore.transcript.records import read_records
 
+FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*/*.json*"))
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -199,6 +201,25 @@ class TestTranscript:
         assert RepeatGuard.of(found).message_for("read", A) is not None
         found = session(prompt("go"), *calls("1", '{"path":'), *calls("2", '{"path":'))
         assert RepeatGuard.of(found).message_for("read", '{"path":') is not None
+
+    @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+    def test_of_any_format_is_as_if_fed_call_by_call(self, path: Path) -> None:
+        try:
+            found = read_transcript(read_records(path.read_bytes()), ReadOptions())
+        except DocumentInvalid:
+            pytest.skip("a fixture of what is refused")
+        one = RepeatGuard()
+        calls: list[tuple[str, str]] = []
+        for message in found.messages:
+            if message.is_prompt:
+                one.reset()
+            for part in (found.parts[index] for index in message.parts):
+                if part.kind is PartKind.CALL:
+                    literal = found.literal(part).decode()
+                    calls.append((part.tool or "", json.loads(literal) if literal[0] == '"' else literal))
+                    one.record(*calls[-1])
+        guard = RepeatGuard.of(found)
+        assert [guard.in_a_row(*call) for call in calls] == [one.in_a_row(*call) for call in calls]
 
     def test_is_as_if_fed_call_by_call(self) -> None:
         found = anthropic(
