@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.config import parse_grants
 from castore.digest import Bytes, Digest
-from castore.fold.check import verify_documents, verify_files
 from castore.fold.fold import FoldedSpan, FoldReport, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport
@@ -23,6 +22,7 @@ from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.store import Access, Store, StoreHandle
+from castore.transcript.verifying import verify_documents, verify_files
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport

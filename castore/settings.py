@@ -20,6 +20,7 @@ __all__ = [
     "Config",
     "FoldDefaults",
     "ScopeSettings",
+    "ViewDefaults",
     "change_setting",
     "config_values",
     "declare_scope",
@@ -37,6 +38,14 @@ class FoldDefaults:
     items_over: int = 8
     min_saving: float = 0.75
     preview: str = "edges"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDefaults:
+    """What `ctx view` does where an option does not say otherwise. write_tools: in lower case, sorted."""
+
+    step: int = 8
+    write_tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,7 @@ class Config:
     quota_bytes: int | None = None
     granted: tuple[str, ...] | None = None
     fold: FoldDefaults = field(default_factory=FoldDefaults)
+    view: ViewDefaults = field(default_factory=ViewDefaults)
     scopes: Mapping[str, ScopeSettings] = field(default_factory=dict)
 
 
@@ -91,6 +101,12 @@ CONFIG_TEMPLATE = """\
 # min-saving = 0.75
 # What a reference shows of its object: "edges" or "none".
 # preview = "edges"
+
+[view]
+# Turns by which the boundary between what stands whole and what moved advances.
+# step = 8
+# More tools that write the file that their arguments name: a read after one of them is no repeat.
+# write-tools = []
 """
 
 
@@ -149,6 +165,14 @@ def _granted(key: str, value: Any) -> tuple[str, ...] | None:
     return found or None
 
 
+def _tools(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(each, str) and 0 < len(each) <= 100 for each in value
+    ):
+        raise InvalidConfig(f"config key '{key}' must be a list of names of tools", key=key)
+    return tuple(sorted({each.lower() for each in value}))
+
+
 _Keys = dict[str, tuple[str, Callable[[str, Any], Any]]]
 
 _STORE_KEYS: _Keys = {
@@ -167,7 +191,18 @@ _FOLD_KEYS: _Keys = {
 }
 
 
-_TABLES: dict[str, _Keys] = {"store": _STORE_KEYS, "scopes": _SCOPES_KEYS, "fold": _FOLD_KEYS}
+_VIEW_KEYS: _Keys = {
+    "step": ("step", lambda key, value: _integer(key, value, 1, 1 << 20)),
+    "write-tools": ("write_tools", _tools),
+}
+
+
+_TABLES: dict[str, _Keys] = {
+    "store": _STORE_KEYS,
+    "scopes": _SCOPES_KEYS,
+    "fold": _FOLD_KEYS,
+    "view": _VIEW_KEYS,
+}
 
 
 def parse_config(text: str) -> Config:
@@ -193,7 +228,13 @@ def parse_config(text: str) -> Config:
     if tables:
         unknown = next(iter(tables))
         raise InvalidConfig(f"unknown config key '{unknown}'", key=unknown)
-    return Config(**values["store"], **values["scopes"], fold=FoldDefaults(**values["fold"]), scopes=scopes)
+    return Config(
+        **values["store"],
+        **values["scopes"],
+        fold=FoldDefaults(**values["fold"]),
+        view=ViewDefaults(**values["view"]),
+        scopes=scopes,
+    )
 
 
 def _parse_table(table: str, entries: Any, keys: _Keys) -> dict[str, Any]:
@@ -260,4 +301,6 @@ def config_values(config: Config) -> dict[str, str | int | float | list[str]]:
     }
     for each in fields(config.fold):
         values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
+    values["view.step"] = config.view.step
+    values["view.write-tools"] = list(config.view.write_tools)
     return values

@@ -25,6 +25,7 @@ from castore.cli.parameters import (
     parse_keep_for,
 )
 from castore.errors import InvalidOption
+from castore.settings import ViewDefaults
 
 if TYPE_CHECKING:
     from castore.transcript.view import View, ViewRequest
@@ -117,6 +118,9 @@ def view(
     from castore.transcript.decision import ViewOptions
     from castore.transcript.view import ViewRequest, make_view, plan_view
 
+    handle = find_store(store)
+    settings = handle.get().config.view if handle.exists else ViewDefaults()
+    defaults = {"step": settings.step, "write_tools": settings.write_tools}
     given: dict[str, Any] = {
         "step": parse_count("--step", step),
         "fold_arguments": parse_count("--fold-arguments", fold_arguments),
@@ -130,7 +134,9 @@ def view(
     }
     request = ViewRequest(
         strategies=_strategies(strategy, cap),
-        options=ViewOptions(**{key: value for key, value in given.items() if value is not None}),
+        options=ViewOptions(
+            **{**defaults, **{key: value for key, value in given.items() if value is not None}}
+        ),
         format=format,
         leaf=leaf,
         sidechain=sidechain,
@@ -138,7 +144,6 @@ def view(
         budget=None if budget is None else Budget.parse(budget),
         allow_prose=allow_prose,
     )
-    handle = find_store(store)
     keep_seconds = parse_keep_for(keep_for)
     with output.working("viewing"), open_source(file) as source, placed_in(file):
         data = source.read()

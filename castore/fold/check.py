@@ -35,7 +35,7 @@ from castore.store.reads import ReadCount
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["may_hold_references", "verify_documents", "verify_files"]
+__all__ = ["DocumentCheck", "may_hold_references", "opened", "verify_documents", "verify_files"]
 
 _NO_NODES = 1 << 62
 _READ_BYTES = 1 << 20
@@ -48,21 +48,22 @@ def verify_files(paths: Sequence[str], handle: StoreHandle, *, quick: bool = Fal
 
     Raises OSError for a file that can't be read, StoreMissing if a file has references and no store is here.
     """
-    yield from verify_documents(_opened(paths), handle, quick=quick)
+    yield from verify_documents(opened(paths), handle, quick=quick)
 
 
 def verify_documents(
     documents: Iterable[tuple[str, BinaryIO]], handle: StoreHandle, *, quick: bool = False
 ) -> Iterator[Finding]:
     """As `verify_files`, of files that are open and at their beginning, each with its name in findings."""
-    check = _Check(handle, quick=quick)
+    check = DocumentCheck(handle, quick=quick)
     for name, source in documents:
         if may_hold_references(source):
             source.seek(0)
             yield from check.document(source, name)
 
 
-def _opened(paths: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
+def opened(paths: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Each file, by its path, while it is looked at. Raises OSError."""
     for path in paths:
         with open(path, "rb") as source:
             yield path, source
@@ -79,7 +80,7 @@ def may_hold_references(source: BinaryIO) -> bool:
     return False
 
 
-class _Check:
+class DocumentCheck:
     """One run over several documents; what was found of a reference is kept for those that say the same."""
 
     def __init__(self, handle: StoreHandle, *, quick: bool) -> None:
@@ -90,6 +91,7 @@ class _Check:
         self.known: dict[Descriptor, tuple[FindingName, str] | None] = {}
 
     def document(self, source: BinaryIO, name: str) -> Iterator[Finding]:
+        """What is wrong with the references of a document, each with its place."""
         try:
             for segment in segments(source.read, _NO_NODES):
                 yield from self._segment(segment, name)
@@ -105,14 +107,15 @@ class _Check:
             references = [part for part in unfold_parts(segment.data) if isinstance(part, Reference)]
         except DocumentInvalid as error:
             raise placed(error, segment) from error
-        wrong = [(each, found) for each in references if (found := self._known(each.descriptor))]
+        wrong = [(each, found) for each in references if (found := self.of(each.descriptor))]
         paths = paths_at(segment.data, [each.start for each, _ in wrong]) if wrong else {}
         for reference, (finding, words) in wrong:
             offset = segment.origin.offset + reference.start
             place = f"{name}:{paths[reference.start]}@{offset}"
             yield Finding(finding, reference.descriptor.digest, place, words)
 
-    def _known(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+    def of(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        """What is wrong with what it names; None if nothing is."""
         if descriptor not in self.known:
             self.known[descriptor] = self._quick(descriptor) if self.quick else self._whole(descriptor)
         return self.known[descriptor]

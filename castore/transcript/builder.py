@@ -210,8 +210,9 @@ class Builder:
     def reads_file(self, call_id: str, path: str) -> None:
         self._reads[call_id] = path
 
-    def writes_file(self, at: Value | Record, path: str) -> None:
-        self._writes.append(FileWrite(at.start, path))
+    def writes_file(self, at: Value | Record, path: str, tool: str = "", *, is_known: bool = True) -> None:
+        """A call of this tool, which writes files or (not is_known) may do so, names this path."""
+        self._writes.append(FileWrite(at.start, path, tool, is_known))
 
     # --- What comes of it ---
 

@@ -61,7 +61,8 @@ class ViewOptions:
     than this many bytes move too. mark_thinking: moved thinking leaves a marker. max_prose: characters of
     prose that stand at most. retrieve_with: the words that a marker ends with, before its digest.
     window_messages, window_characters, result_characters, prose_characters: of `tiered`. clip_characters: of
-    `clip`. cap_bytes, cap_prose: of `cap`.
+    `clip`. cap_bytes, cap_prose: of `cap`. write_tools: names, in lower case, of more tools that write the
+    file they name, for `dedupe-reads`.
     """
 
     step: int = 8

@@ -190,10 +190,16 @@ class Oddity:
 
 @dataclass(frozen=True, slots=True)
 class FileWrite:
-    """A call that changes a file. A read of the same path after it is no repeat of one before."""
+    """A call that changes a file. A read of the same path after it is no repeat of one before.
+
+    tool: in lower case. is_known: its tool is one that writes; else it only names the path, and writes if the
+    user says that this tool does.
+    """
 
     position: int
     path: str
+    tool: str = ""
+    is_known: bool = True
 
 
 @dataclass(frozen=True)

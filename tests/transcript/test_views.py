@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from castore.api import fold_bytes, fold_stream, open_store, unfold_bytes, unfold_stream
+from castore.api import fold_bytes, fold_stream, open_store, unfold_bytes, unfold_stream, verify_files
 from castore.errors import DigestAmbiguous, InvalidOption, LimitExceeded, ObjectMissing, UnfoldMismatch
 from castore.fold.policy import FoldPolicy
+from castore.objects.finding import FindingName
 from castore.store import Store, StoreHandle
 from castore.transcript.budget import Budget
 from castore.transcript.decision import ViewOptions
@@ -282,6 +283,22 @@ class TestMaxProse:
             each.startswith(b'"[ctx ') for each in stands if len(each) > 240 or each.startswith(b'"[ctx ')
         ]
         assert gone == sorted(gone, reverse=True), "the oldest go first"
+
+
+class TestVerify:
+    def test_a_whole_view_has_no_findings_and_a_damaged_one_has(self, store: Store, fast_path: Path) -> None:
+        view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE)
+        file = fast_path / "view.jsonl"
+        file.write_bytes(view.to_bytes() + b'{"tail": 1}\n')
+        handle = StoreHandle.of(store)
+        assert list(verify_files([str(file)], handle)) == []
+        digest = view.rendered.splices[1].descriptor.digest
+        stored = fast_path / "store" / "objects" / digest.hex[:2] / digest.hex
+        stored.chmod(0o600)
+        stored.unlink()
+        for quick in (False, True):
+            findings = list(verify_files([str(file)], handle, quick=quick))
+            assert [(each.name, each.digest) for each in findings] == [(FindingName.MISSING, digest)]
 
 
 class TestErrorsSayWhatIsMissing:

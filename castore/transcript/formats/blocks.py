@@ -13,7 +13,7 @@ from castore.errors import InvalidOption, SessionInvalid
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
-from castore.transcript.formats.tools import READ_TOOLS, WRITE_TOOLS, tell_files
+from castore.transcript.formats.tools import tell_files
 from castore.transcript.model import Api, Form, Role, TextBlock, Transcript
 from castore.transcript.records import Records
 from castore.transcript.values import Source, Value
@@ -149,7 +149,7 @@ class Reading:
 
     def files(self, id: str, tool: str | None, arguments: Value | bytes, at: Value) -> None:
         """What files a call reads or writes. arguments: an object, or the text of one."""
-        if tool is None or tool.lower() not in READ_TOOLS | WRITE_TOOLS:
+        if tool is None:
             return
         if isinstance(arguments, bytes):
             start = len(arguments) - len(arguments.lstrip())

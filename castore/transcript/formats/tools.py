@@ -85,12 +85,10 @@ def tell_files(
         if path is not None and call_id is not None:
             builder.reads_file(call_id, path)
         return
-    if name not in WRITE_TOOLS:
-        return
     path = path_of(arguments)
     if path is not None:
-        builder.writes_file(at or arguments, path)
+        builder.writes_file(at or arguments, path, name, is_known=name in WRITE_TOOLS)
     elif name == "apply_patch":
         for member in _PATCHES:
             for patched in patched_paths(arguments.text(member) or ""):
-                builder.writes_file(at or arguments, patched)
+                builder.writes_file(at or arguments, patched, name)

@@ -24,7 +24,7 @@ class DedupeReads:
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         decisions = dict(earlier)
         standing: dict[bytes, Part] = {}
-        writes = _Writes(transcript)
+        writes = _Writes(transcript, options.write_tools)
         for part in transcript.parts_of(PartKind.RESULT):
             if part.size <= MARKER_BYTES or part.form is not Form.TEXT or part.index in decisions:
                 continue
@@ -45,11 +45,13 @@ class DedupeReads:
 
 
 class _Writes:
-    """Where each file was written, by path; one whose path is unknown may be any."""
+    """Where each file was written, by path."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, write_tools: tuple[str, ...]) -> None:
         self._positions: dict[str, list[int]] = {}
         for write in transcript.writes:
+            if not write.is_known and write.tool not in write_tools:
+                continue
             self._positions.setdefault(_normal(write.path), []).append(write.position)
 
     def is_between(self, path: str, start: int, end: int) -> bool:

@@ -1,0 +1,65 @@
+"""verify FILES: whether each, a folded document or a recorded view, can be unfolded. It writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from castore.errors import BaseMissing, RootDamaged, UnfoldMismatch
+from castore.fold import check
+from castore.fold.check import DocumentCheck
+from castore.objects.finding import Finding, FindingName
+from castore.transcript.recorded import RecordedView, find_recorded, splices_of, view_size
+
+if TYPE_CHECKING:
+    from castore.store import StoreHandle
+
+__all__ = ["verify_documents", "verify_files"]
+
+
+def verify_files(paths: Sequence[str], handle: StoreHandle, *, quick: bool = False) -> Iterator[Finding]:
+    """What is wrong with the references of these files, or with what left them. As castore.fold.check."""
+    yield from verify_documents(check.opened(paths), handle, quick=quick)
+
+
+def verify_documents(
+    documents: Iterable[tuple[str, BinaryIO]], handle: StoreHandle, *, quick: bool = False
+) -> Iterator[Finding]:
+    """As `verify_files`, of files that are open and at their beginning, each with its name in findings.
+
+    A view is checked splice by splice, and (not quick) its session against the digest that is recorded.
+    """
+    rows = handle.get().views() if handle.exists else []
+    if not rows:
+        yield from check.verify_documents(documents, handle, quick=quick)
+        return
+    longest = max(row.view.size for row in rows)
+    each = DocumentCheck(handle, quick=quick)
+    for name, source in documents:
+        data = source.read(longest)
+        if view_size(rows, data) is not None:
+            data += source.read()
+            recorded = find_recorded(rows, handle.get(), data)
+            if recorded is not None:
+                yield from _of_view(recorded, data, name, each)
+                continue
+        source.seek(0)
+        if check.may_hold_references(source):
+            source.seek(0)
+            yield from each.document(source, name)
+
+
+def _of_view(recorded: RecordedView, data: bytes, name: str, each: DocumentCheck) -> Iterator[Finding]:
+    is_whole = True
+    try:
+        for splice in splices_of(recorded.store, recorded.root):
+            found = each.of(splice.descriptor)
+            if found is not None:
+                is_whole = False
+                yield Finding(found[0], splice.descriptor.digest, f"{name}:$@{splice.start}", found[1])
+        if is_whole and not each.quick:
+            recorded.source(data)
+    except (RootDamaged, BaseMissing) as error:
+        yield Finding(FindingName.DAMAGED, None, name, error.message)
+    except UnfoldMismatch as error:
+        yield Finding(FindingName.MISMATCH, None, name, error.message)
