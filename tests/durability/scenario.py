@@ -11,9 +11,15 @@ from castore import api
 from castore.config import SYNC_FILES_MAX
 from castore.objects.database import encode_object
 from castore.store.keeping import RootChoice
+from castore.transcript.decision import ViewOptions
+from castore.transcript.view import ViewRequest
 from tests.durability.shell import Shell, document
+from tests.transcript.sessions import pi_session
 
 __all__ = ["MORE", "READING", "SCENARIOS", "Scenario"]
+
+VIEWED = ViewRequest(options=ViewOptions(step=1))
+"""How the views here are asked for."""
 
 _UNNAMED = b"an object that a crash left without root and row " * 30
 
@@ -37,6 +43,11 @@ class Scenario:
         self.has_store = bool(options.get("has_store", True))
         self.has_index = bool(options.get("has_index", True))
         self.has_unnamed = bool(options.get("has_unnamed", False))
+        self.session: bytes = options.get("session", b"")
+        """An agent's session that it reads."""
+        self.viewed: bytes = options.get("viewed", b"")
+        """An earlier state of it, of which a view is recorded before."""
+        self.stdin = self.session or self.stdin
         self.kept: dict[bytes, bytes] = {}
         """By the folded document: the source of what is there before it, and must stay."""
 
@@ -72,6 +83,11 @@ class Scenario:
             store.forget(RootChoice(references=("doomed",)))
         elif self.arguments[0] != "purge":
             self.kept[doomed] = document("doomed")
+        if self.viewed:
+            view = api.view_bytes(store, self.viewed, VIEWED)
+            shell.folder.joinpath("view.jsonl").write_bytes(view)
+            if self.arguments[0] == "view":
+                self.kept[view] = self.viewed
         store.close()
         if self.has_unnamed:
             _leave_unnamed(shell)
@@ -132,6 +148,8 @@ MORE = [
     Scenario("repair", "repair", has_unnamed=True),
     Scenario("repair with the index gone", "repair", has_unnamed=True, has_index=False),
     Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
+    Scenario("view", "view", "--step", "1", session=pi_session(3)),
+    Scenario("view of a grown session", "view", "--step", "1", session=pi_session(5), viewed=pi_session(4)),
 ]
 """Of these not every sync is needed for a promise: some only make sure of what may be on the disk already."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -21,7 +22,13 @@ from tests.durability.trace import Event, needs_strace, traced
 
 pytestmark = needs_strace
 
-_SHORT = ("fold into a new store", "fold", "gc of an unnamed object", "tag that moves a name")
+_SHORT = (
+    "fold into a new store",
+    "fold",
+    "gc of an unnamed object",
+    "tag that moves a name",
+    "view of a grown session",
+)
 """Of these, the short version takes one call of each name."""
 
 _LARGE = ("large fold", "put of many files")
@@ -31,6 +38,7 @@ _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 _TWO_DAYS = 2 * 86_400
 
 Point = tuple[str, int]
+Record = Callable[[str, object], None]
 
 
 def points(scenario: Scenario, shell: Shell) -> list[Point]:
@@ -80,6 +88,8 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     if scenario.stdin and scenario.arguments[0] == "fold":
         folded = (shell.folder / scenario.out).read_bytes() if scenario.out else again.out
         assert api.unfold_bytes(store, folded) == scenario.stdin
+    if scenario.session:
+        assert api.unfold_bytes(store, again.out) == scenario.session
     if scenario.arguments[0] == "put":
         for digest in again.out.decode().split():
             assert api.Digest.of(api.get(store, digest)) == api.Digest.parse(digest)
@@ -110,18 +120,20 @@ class TestKilled:
     @pytest.mark.parametrize(
         "scenario", [each for each in (*SCENARIOS, *MORE) if each.name in _SHORT], ids=repr
     )
-    def test_at_some_calls(self, ctx: Shell, scenario: Scenario) -> None:
-        self.kill_at_each(ctx, scenario, 1)
+    def test_at_some_calls(self, ctx: Shell, scenario: Scenario, record_property: Record) -> None:
+        self.kill_at_each(ctx, scenario, 1, record_property)
 
     @pytest.mark.long
     @pytest.mark.parametrize("scenario", [*SCENARIOS, *MORE], ids=repr)
-    def test_at_every_call(self, ctx: Shell, scenario: Scenario) -> None:
-        self.kill_at_each(ctx, scenario, 5 if scenario.name in _LARGE else 1_000_000)
+    def test_at_every_call(self, ctx: Shell, scenario: Scenario, record_property: Record) -> None:
+        self.kill_at_each(ctx, scenario, 5 if scenario.name in _LARGE else 1_000_000, record_property)
 
-    def kill_at_each(self, ctx: Shell, scenario: Scenario, each: int) -> None:
+    def kill_at_each(self, ctx: Shell, scenario: Scenario, each: int, record_property: Record) -> None:
         found = some_of(points(scenario, scenario.prepare(ctx, 0)), each)
         killed = 0
         for seed, point in enumerate(found, start=1):
             killed += kill_and_check(scenario, scenario.prepare(ctx, seed), point)
+        record_property("calls", len(found))
+        record_property("killed", killed)
         # Calls are counted for each thread, and threads take turns: a few may not be met again.
         assert killed >= 0.8 * len(found) > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +22,7 @@ from castore.transcript.model import PartKind
 from castore.transcript.recorded import splices_of
 from castore.transcript.view import ViewRequest, make_view, plan_view
 from tests.transcript.laws import REQUESTS, hold_all, hold_prefixes, transcript_of
+from tests.transcript.sessions import pi_session
 
 FIXTURES = sorted(
     path for path in (Path(__file__).parent / "fixtures").rglob("*") if path.suffix in (".json", ".jsonl")
@@ -35,65 +35,6 @@ def store(fast_path: Path) -> Iterator[Store]:
     opened = open_store(fast_path / "store", create=True)
     yield opened
     opened.close()
-
-
-def pi_session(
-    turns: int, *, result: str = "line {turn} of what the tool gave back, which is long\n" * 20
-) -> bytes:
-    """A session of one prompt, a call and its result a turn."""
-    records: list[dict[str, object]] = [
-        {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}
-    ]
-    parent: str | None = None
-
-    def say(message: dict[str, object]) -> None:
-        nonlocal parent
-        own = f"{len(records):08x}"
-        records.append(
-            {
-                "type": "message",
-                "id": own,
-                "parentId": parent,
-                "timestamp": "2026-01-01T00:00:00Z",
-                "message": message,
-            }
-        )
-        parent = own
-
-    for turn in range(turns):
-        say({"role": "user", "content": f"prompt {turn}, and please say how it went", "timestamp": turn})
-        call = {
-            "type": "toolCall",
-            "id": f"call_{turn}",
-            "name": "bash",
-            "arguments": {"command": f"make {turn}"},
-        }
-        say(
-            {
-                "role": "assistant",
-                "content": [{"type": "text", "text": f"running {turn}"}, call],
-                "api": "anthropic-messages",
-                "stopReason": "toolUse",
-            }
-        )
-        say(
-            {
-                "role": "toolResult",
-                "toolCallId": f"call_{turn}",
-                "toolName": "bash",
-                "isError": False,
-                "content": [{"type": "text", "text": result.replace("{turn}", str(turn))}],
-            }
-        )
-        say(
-            {
-                "role": "assistant",
-                "content": [{"type": "text", "text": f"it went well {turn}"}],
-                "api": "anthropic-messages",
-                "stopReason": "stop",
-            }
-        )
-    return "".join(json.dumps(each) + "\n" for each in records).encode()
 
 
 class TestEveryLawOfOneView:
