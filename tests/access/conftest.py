@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.access.sessions import write_files
 from tests.access.world import OBJECTS, build, reference
 
 
@@ -36,6 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     for what, data in OBJECTS.items():
         (documents / f"{what}.json").write_bytes(reference(data))
         (documents / f"{what}.bin").write_bytes(data)
+    write_files(documents)
     return Twins(
         build(folder / "shared" / ".ctxstore", with_others=True),
         build(folder / "alone" / ".ctxstore", with_others=False),

@@ -24,6 +24,7 @@ from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
 from tests.access.conftest import Twins
+from tests.access.sessions import SESSIONS, VIEWS, edited, tailed
 from tests.access.world import (
     DIGESTS,
     OBJECTS,
@@ -47,12 +48,32 @@ from tests.access.world import (
 REF, DOC, BIN = "{ref}", "{doc}", "{bin}"
 """In a row: the object by its digest; a document that has a reference to it; a file of its bytes."""
 
+SESSION, VIEW, EDITED, TAILED = "{session}", "{view}", "{edited}", "{tailed}"
+"""In a row: a file of a session; of its view; of that view, edited; of that view and a record after it."""
+
+OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN}, {SESSION, VIEW, EDITED, TAILED}
+
 READS: dict[str, list[list[str]]] = {
     "cat": [["cat", REF]],
     "show": [["show", REF]],
     "why": [["why", REF]],
-    "unfold": [["unfold", DOC], ["unfold", "--only", REF, DOC]],
-    "verify": [["verify", DOC], ["verify", "--quick", DOC]],
+    "unfold": [
+        ["unfold", DOC],
+        ["unfold", "--only", REF, DOC],
+        *(["unfold", each] for each in (SESSION, VIEW, EDITED, TAILED)),
+        ["unfold", "--only", "$.x", VIEW],
+        ["unfold", "--source", "mine.jsonl", VIEW],
+        ["unfold", "--source", "other.jsonl", VIEW],
+        ["unfold", "--source", Digest.of(SESSIONS["other, of our view"]).hex[:12], VIEW],
+    ],
+    "verify": [
+        ["verify", DOC],
+        ["verify", "--quick", DOC],
+        ["verify", VIEW],
+        ["verify", "--no-markers", VIEW],
+        ["verify", "--no-markers", DOC],
+    ],
+    "guard": [["guard", "--name", "read", "--arguments", '{"path":"9.txt"}', SESSION]],
     "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
     "log": [["log"], ["log", "-n", "2"]],
     "stats": [["stats"]],
@@ -62,7 +83,22 @@ READS: dict[str, list[list[str]]] = {
 }
 
 WRITES: dict[str, list[list[str]]] = {
-    "fold": [["fold", "--stats", DOC], ["fold", "--json", "--bytes-over", "0", "--grow", BIN]],
+    "fold": [
+        ["fold", "--stats", DOC],
+        ["fold", "--json", "--bytes-over", "0", "--grow", BIN],
+        *(["fold", "--stats", each] for each in (VIEW, EDITED, TAILED)),
+        ["fold", "--stats", "--bytes-over", "100", VIEW],
+    ],
+    "view": [
+        ["view", "--stats", SESSION],
+        ["view", "--name", "theirs", "--for", "1d", SESSION],
+        ["view", "--strategy", "tiered", SESSION],
+        ["view", "--explain", "--check", SESSION],
+        ["view", "--dry-run", VIEW],
+        *(["view", "--stats", each] for each in (VIEW, EDITED, TAILED)),
+        ["view", "--strategy", "clip", VIEW],
+    ],
+    "clip": [["clip", "--limit", "10", BIN], ["clip", "--limit", "10", "--for", "1d", VIEW]],
     "put": [["put", BIN], ["put", "--name", "new", BIN], ["put", "--name", "theirs", BIN]],
     "tag": [
         ["tag", "new", REF],
@@ -101,21 +137,26 @@ WHATS = list(OBJECTS)
 
 
 def rows(table: dict[str, list[list[str]]]) -> list[Any]:
-    """Each row with each object, where it takes one."""
+    """Each row with each object, or each session, where it takes one."""
     return [
         pytest.param(row, what, id=f"{' '.join(row)} ({what})")
         for each in table.values()
         for row in each
-        for what in (WHATS if {REF, DOC, BIN} & set(row) else ["none"])
+        for what in whats(row)
     ]
 
 
+def whats(row: list[str]) -> list[str]:
+    if OF_SESSIONS & set(row):
+        return list(SESSIONS)
+    return WHATS if OF_OBJECTS & set(row) else ["none"]
+
+
 def filled(row: list[str], what: str, documents: Path) -> list[str]:
-    values = {
-        REF: str(DIGESTS[what]),
-        DOC: str(documents / f"{what}.json"),
-        BIN: str(documents / f"{what}.bin"),
-    }
+    values = {each: str(documents / f"{what}.{each[1:-1]}.jsonl") for each in OF_SESSIONS}
+    values[DOC], values[BIN] = (str(documents / f"{what}.{each}") for each in ("json", "bin"))
+    if what in DIGESTS:
+        values[REF] = str(DIGESTS[what])
     return [values.get(each, each) for each in row]
 
 
@@ -195,8 +236,12 @@ class TestReads:
         found = theirs.roots()
         theirs.close()
         assert found
+        # A view that both have is ours too; of which session the others have it is not told (READS).
+        ours = {Digest.of(VIEWS[what]) for what in ("own", "both", "own expired")}
         for root in found:
-            for text in (root.id, root.id[:8], *([root.document.digest.hex] if root.document else [])):
+            document = root.document.digest if root.document else None
+            whole = [] if document is None or document in ours else [document.hex]
+            for text in (root.id, root.id[:8], *whole):
                 for command in ("show", "why", "cat"):
                     told = compare(built, [command, text])
                     assert told.code == 12
@@ -211,7 +256,8 @@ class TestWrites:
         told = ctx(twins.shared, *arguments)
         assert told == ctx(twins.alone, *arguments)
         compare(twins, arguments)
-        for look in (["log"], ["ls"], ["stats"], ["show", str(DIGESTS[what])], ["cat", "mine"]):
+        shown = [["show", str(DIGESTS[what])]] if what in DIGESTS else []
+        for look in (["log"], ["ls"], ["stats"], *shown, ["cat", "mine"]):
             compare(twins, look)
 
     @pytest.mark.parametrize("state", ["without index", "index behind", "tombstone of others damaged"])
@@ -296,7 +342,22 @@ def written(folder: Path, what: str) -> str:
     return str(path)
 
 
-Call = Callable[[Store, str], Any]
+def viewed(store: Store, what: str) -> list[Any]:
+    """A session, and what is and is not its view, taken back and viewed again; then viewed by us."""
+    view = VIEWS[what]
+    given = (SESSIONS[what], view, edited(view), tailed(view))
+    policy = api.FoldPolicy(bytes_over=100)
+    acts: list[Call] = [
+        lambda store, data: api.unfold_bytes(store, data),
+        lambda store, data: api.view_bytes(store, data),
+        lambda store, data: api.fold_bytes(store, data),
+        lambda store, data: api.fold_bytes(store, data, policy),
+        lambda store, data: api.unfold_bytes(store, data),
+    ]
+    return [outcome(act, store, data) for act in acts for data in given]
+
+
+Call = Callable[[Store, Any], Any]
 
 CALLS: dict[str, Call] = {
     "get": lambda store, what: api.get(store, DIGESTS[what]),
@@ -316,6 +377,8 @@ CALLS: dict[str, Call] = {
         (each.name, each.words)
         for each in api.verify_files([written(Path(store.folder), what)], handle(store), quick=True)
     ],
+    "view_bytes": lambda store, what: [viewed(store, each) for each in SESSIONS],
+    "clip_text": lambda store, what: api.clip_text(store, OBJECTS[what].decode(), characters_max=9),
     "verify_store": lambda store, what: list(api.verify_store(store)),
     "collect": lambda store, what: api.collect(store),
 }
@@ -384,6 +447,7 @@ METHODS: dict[str, Call] = {
     "stat": lambda store, what: store.stat(DIGESTS[what]),
     "stats": lambda store, what: store.stats(),
     "tag": lambda store, what: store.tag("new", str(DIGESTS[what])),
+    "views": lambda store, what: store.views(),
 }
 
 NO_METHODS = {"batch", "close", "config", "granted", "init", "notes", "open", "reads"}

@@ -26,6 +26,7 @@ from castore.roots.model import Root
 from castore.settings import declare_scope
 from castore.store import Access, Store
 from castore.store.keeping import RootChoice
+from tests.access.sessions import others_view, we_view
 
 NOW = 1_700_000_000.0
 OWN, OTHER = "team/a", "team/b"
@@ -94,6 +95,7 @@ def build(folder: Path, *, with_others: bool) -> Path:
     store.tag("mine", str(DIGESTS["own"]))
     store.tag("same", str(DIGESTS["own"]))
     store.forget(RootChoice(references=(str(DIGESTS["own expired"]),)), at_once=True)
+    we_view(store)
     store.close()
     if with_others:
         _others_end(folder)
@@ -110,6 +112,7 @@ def _others_begin(folder: Path) -> None:
     for what in ("other", "both", "other damaged", "other lost", "other purged", "own expired"):
         api.put(store, OBJECTS[what])
     api.put(store, OTHER_TWIN)
+    others_view(store)
     store.close()
 
 
@@ -135,7 +138,7 @@ def _declare(folder: Path, scopes: Sequence[str]) -> None:
     path = folder / "config.toml"
     text = path.read_text()
     for scope in scopes:
-        text = declare_scope(text, scope, "10MB" if scope == OWN else "20kB")
+        text = declare_scope(text, scope, "10MB" if scope == OWN else "60kB")
     path.write_text(text)
 
 
