@@ -10,27 +10,22 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from castore.config import DEPTH_MAX
 from castore.descriptor import Kind
-from castore.document.grammar import ARRAY, OBJECT, SPACE, STRING, STRING_END, Node, value_end
+from castore.document.grammar import ARRAY, OBJECT, STRING, Node
 from castore.document.path import Step, count_items, member_name_before, values
 from castore.document.pattern import Pattern, parse_pattern
 from castore.document.reference import REFERENCE_BYTES_MIN, bare_length
-from castore.document.strings import decode_literal
 from castore.errors import InvalidOption
+from castore.fold.positions import Ends, is_message_list
 
-__all__ = ["FoldPolicy", "begins_message_list", "choose"]
-
-Ends = Mapping[int, int]
-"""Where the large values of a document begin -> where they end."""
+__all__ = ["FoldPolicy", "choose"]
 
 _REFERENCE_DEPTH = 2
-_WALKED_BYTES_MAX = 64 << 10
-_COMMA, _CLOSE_ARRAY, _CLOSE_OBJECT = 0x2C, 0x5D, 0x7D
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,7 @@ def _is_over(data: bytes | bytearray, node: Node, policy: FoldPolicy, ends: Ends
     if node.end - node.start <= policy.bytes_over:
         return False
     if node.kind == ARRAY:
-        return node.items > policy.items_over and not _is_message_list(data, node, ends)
+        return node.items > policy.items_over and not is_message_list(data, node, ends)
     return node.kind == STRING or policy.objects
 
 
@@ -143,65 +138,6 @@ def _holds(offsets: list[int], node: Node) -> bool:
 
 def _matching_offsets(data: bytes | bytearray, patterns: tuple[Pattern, ...]) -> list[int]:
     return [at for at, steps in values(data) if any(pattern.matches(steps) for pattern in patterns)]
-
-
-def begins_message_list(data: bytes | bytearray, node: Node, ends: Ends) -> bool:
-    """Whether the first item of an array (which has one, and it has ended) is a message."""
-    at = SPACE.match(data, node.start + 1).end()  # type: ignore[union-attr]
-    return data[at] == OBJECT and _is_message(data, at, ends)[0]
-
-
-def _is_message_list(data: bytes | bytearray, node: Node, ends: Ends) -> bool:
-    """Whether all items are objects with a string `role`: then what is inside them folds instead.
-
-    Of a member given twice the last counts, as for most readers. Large values are passed over by their
-    ends, so that lists within lists cost no more than they are long.
-    """
-    # Most arrays are told by their first item; the rest is read only if that is a message.
-    if not begins_message_list(data, node, ends):
-        return False
-    if node.end - node.start > _WALKED_BYTES_MAX and _all_have_role(data, node):
-        return True
-    at = node.start
-    while data[at] != _CLOSE_ARRAY:
-        at = SPACE.match(data, at + 1).end()  # type: ignore[union-attr]
-        if data[at] != OBJECT:
-            return False
-        is_message, at = _is_message(data, at, ends)
-        if not is_message:
-            return False
-        at = SPACE.match(data, at).end()  # type: ignore[union-attr]
-    return True
-
-
-def _all_have_role(data: bytes | bytearray, node: Node) -> bool:
-    """A fast reader's yes, in which no `role` is anything but a string; where it says no, look closer."""
-    import msgspec
-
-    message = msgspec.defstruct("Message", [("role", str)])
-    try:
-        msgspec.json.decode(memoryview(data)[node.start : node.end], type=list[message])  # type: ignore[valid-type]
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def _is_message(data: bytes | bytearray, at: int, ends: Ends) -> tuple[bool, int]:
-    """Whether the last `role` of the object at `at` is a string; and the offset after the object."""
-    is_message = False
-    at = SPACE.match(data, at + 1).end()  # type: ignore[union-attr]
-    while data[at] != _CLOSE_OBJECT:
-        name_end = STRING_END.match(data, at + 1).end()  # type: ignore[union-attr]
-        name = data[at:name_end]
-        at = SPACE.match(data, name_end).end() + 1  # type: ignore[union-attr]
-        at = SPACE.match(data, at).end()  # type: ignore[union-attr]
-        if name == b'"role"' or (b"\\" in name and decode_literal(bytes(name)) == "role"):
-            is_message = data[at] == STRING
-        at = ends.get(at) or value_end(data, at)
-        at = SPACE.match(data, at).end()  # type: ignore[union-attr]
-        if data[at] == _COMMA:
-            at = SPACE.match(data, at + 1).end()  # type: ignore[union-attr]
-    return is_message, at + 1
 
 
 class _Ancestry:

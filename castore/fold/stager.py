@@ -18,7 +18,8 @@ from castore.document.strings import decode_base64, looks_like_base64, sniff_med
 from castore.errors import CastoreError
 from castore.fold.crew import SLOT_BYTES, Crew, Ticket
 from castore.fold.making import Made, Maker, pack_job, pack_made, unpack_job, unpack_made
-from castore.fold.policy import FoldPolicy, begins_message_list, choose
+from castore.fold.policy import FoldPolicy, choose
+from castore.fold.positions import begins_message_list
 from castore.objects.database import EncodedObject
 
 if TYPE_CHECKING:

@@ -33,12 +33,23 @@ from castore.errors import DocumentInvalid, LimitExceeded
 from tests.fold import decoder
 
 ROOT = Path(__file__).parents[2]
+FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+MEMBERS_OF_TYPES = {
+    type: tuple(re.findall("`([A-Za-z_]+)`", members))
+    for types, members in re.findall(
+        r"(?m)^\| (`[a-zA-Z_`, ]+`) \| (.*)\|$", FORMAT.split("**Positions**")[1].split("Previews:")[0]
+    )
+    for type in re.findall("`([A-Za-z_]+)`", types)
+    if type != "type"
+}
+PART_DATA = {"functionCall", "functionResponse", "inlineData"}
 CASES = Path(os.environ.get("CASTORE_CASES") or ROOT.parent / "shared" / "cases")
 EVERY = 7
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".har", ".ipynb", ".sarif", ".traj")
 INVALID = re.compile("_fail|_n_")
 GENERATED = 6
 
+TYPED = '"type"'
 POLICIES = {
     "default": FoldPolicy(),
     "short": FoldPolicy(bytes_over=60, items_over=2, grow=True),
@@ -69,7 +80,7 @@ class Writer:
         made = self.random.choice([self.scalar, self.string, self.text, self.binary])
         if depth >= 5 or self.random.random() < 0.4:
             return made()
-        return self.random.choice([self.array, self.members, self.messages, self.rows])(depth)
+        return self.random.choice([self.array, self.members, self.messages, self.positions, self.rows])(depth)
 
     def space(self) -> str:
         return self.random.choice(["", "", "", " ", "\n  ", "\r\n\t"])
@@ -145,6 +156,21 @@ class Writer:
         items = [
             f'{{{self.random.choice(roles)}"content":{self.value(depth + 2)}}}'
             for _ in range(self.random.choice([2, 10]))
+        ]
+        return f"[{','.join(items)}]"
+
+    def positions(self, depth: int) -> str:
+        """Blocks, items and parts, but that now and then one is none."""
+        heads = [f'"type":"{type}"' for type in MEMBERS_OF_TYPES]
+        heads = self.random.sample([*heads, '"functionCall":{}', '"inlineData":1'], 3)
+        heads += self.random.choice(
+            [[], [], ['"text":"x"'], ['"type":"Feature"'], ['"type":"text","type":1']]
+        )
+        names = [name for head in heads for name in MEMBERS_OF_TYPES.get(head.split('"')[3], ())]
+        members = "".join(f',"{name}":{self.value(depth + 2)}' for name in names)
+        items = [
+            f"{{{head}{members if head.startswith(TYPED) else ''}}}"
+            for head in self.random.choices(heads, k=self.random.choice([3, 12]))
         ]
         return f"[{','.join(items)}]"
 
@@ -431,8 +457,26 @@ def is_over(literal: bytes, policy: FoldPolicy) -> bool:
 
 def is_long_array(literal: bytes, policy: FoldPolicy) -> bool:
     items = json.loads(literal.decode(), parse_int=float)
-    is_messages = all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
-    return len(items) > policy.items_over and not is_messages
+    return len(items) > policy.items_over and not is_message_list(items)
+
+
+def is_message_list(items: list[Any]) -> bool:
+    """By the table of docs/format.md, Positions."""
+    told = [position(item) for item in items]
+    return all(told) and "position" in told
+
+
+def position(item: Any) -> str | None:
+    if not isinstance(item, dict):
+        return None
+    if isinstance(item.get("role"), str):
+        return "position"
+    if isinstance(item.get("type"), str):
+        needed = MEMBERS_OF_TYPES.get(item["type"])
+        return "position" if needed == () or any(name in item for name in needed or ()) else None
+    if set(item) <= {"text", "thought", "thoughtSignature", *PART_DATA}:
+        return "position" if PART_DATA & set(item) else "text part" if "text" in item else None
+    return None
 
 
 def saves_enough(reference: int, literal: int, policy: FoldPolicy) -> bool:
