@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from castore.transcript.decision import Act, boundary_turn
-from castore.transcript.marker import MARKER_BYTES
+from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind
 from castore.transcript.render import ViewSplice
 from castore.transcript.view import View
@@ -144,7 +144,7 @@ def _why_whole(part: Part, was_decided: bool, boundary: int) -> str:
         return "the API wants it back"
     if part.is_error:
         return "error"
-    if part.size <= MARKER_BYTES:
+    if part.size <= least_bytes():
         return "small"
     if part.turn >= boundary:
         return "last turn or open loop"

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 from castore.descriptor import Descriptor, Kind
 
-__all__ = ["MARKER_BYTES", "NOMINAL_BYTES", "clip_marker", "marker", "same_marker"]
+__all__ = ["NOMINAL_BYTES", "clip_marker", "least_bytes", "marker", "same_marker"]
+
+_SHORT_HEX = 16
 
 NOMINAL_BYTES = 60
 """About what a marker takes, with the quotes of its literal: what is meant by `four times its marker`."""
 
-MARKER_BYTES = 4 * NOMINAL_BYTES
-"""Nothing of up to this many bytes leaves."""
+
+def least_bytes(retrieve_with: str | None = None) -> int:
+    """Nothing of up to this many bytes leaves: four times its marker."""
+    verb = 0 if retrieve_with is None else len(retrieve_with) + len("; ") + _SHORT_HEX + 1
+    return 4 * (NOMINAL_BYTES + verb)
 
 
 def marker(descriptor: Descriptor, label: str, retrieve_with: str | None = None) -> str:
@@ -46,7 +51,7 @@ def clip_marker(
 
 
 def _short(descriptor: Descriptor) -> str:
-    return descriptor.digest.hex[:16]
+    return descriptor.digest.hex[:_SHORT_HEX]
 
 
 def _facts(descriptor: Descriptor, label: str) -> str:

@@ -85,7 +85,6 @@ class Scenario:
             self.kept[doomed] = document("doomed")
         if self.viewed:
             view = api.view_bytes(store, self.viewed, VIEWED)
-            shell.folder.joinpath("view.jsonl").write_bytes(view)
             if self.arguments[0] == "view":
                 self.kept[view] = self.viewed
         store.close()

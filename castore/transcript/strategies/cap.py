@@ -17,7 +17,7 @@ from castore.transcript.decision import (
     ViewOptions,
     boundary_turn,
 )
-from castore.transcript.marker import MARKER_BYTES
+from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
 from castore.transcript.render import render
 
@@ -62,8 +62,9 @@ class Cap:
 def _in_order(transcript: Transcript, options: ViewOptions) -> Iterator[Part]:
     """What may leave, the first to leave first."""
     last = boundary_turn(transcript, 1)
-    parts = [part for part in transcript.parts if part.form is not Form.FIXED and part.size > MARKER_BYTES]
-    parts = [part for part in parts if part.form is not Form.NOTHING]
+    least = least_bytes(options.retrieve_with)
+    parts = [part for part in transcript.parts if part.form not in (Form.FIXED, Form.NOTHING)]
+    parts = [part for part in parts if part.size > least]
     payloads = (PartKind.RESULT, PartKind.MEDIA, PartKind.UI, PartKind.UNKNOWN)
     yield from (part for part in parts if part.kind in payloads and part.turn < last)
     yield from (part for part in parts if part.kind is PartKind.THINKING and part.turn < last)
@@ -77,7 +78,7 @@ def _saved(transcript: Transcript, part: Part, before: Decision | None) -> int:
     stood = part.size
     if before is not None:
         stood = min(stood, before.head + before.tail)
-    return max(stood - MARKER_BYTES // 2, 0)
+    return max(stood - least_bytes() // 2, 0)
 
 
 STRATEGY = Cap()

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from hashlib import sha256
 
 from castore.transcript.decision import Act, Decision, Decisions, StrategyId, ViewOptions
-from castore.transcript.marker import MARKER_BYTES
+from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
 
 __all__ = ["STRATEGY"]
@@ -25,8 +25,9 @@ class DedupeReads:
         decisions = dict(earlier)
         standing: dict[bytes, Part] = {}
         writes = _Writes(transcript, options.write_tools)
+        least = least_bytes(options.retrieve_with)
         for part in transcript.parts_of(PartKind.RESULT):
-            if part.size <= MARKER_BYTES or part.form is not Form.TEXT or part.index in decisions:
+            if part.size <= least or part.form is not Form.TEXT or part.index in decisions:
                 continue
             digest = sha256(transcript.literal(part)).digest()
             first = standing.get(digest)

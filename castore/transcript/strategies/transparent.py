@@ -17,7 +17,7 @@ from castore.transcript.decision import (
     boundary_turn,
     may_leave,
 )
-from castore.transcript.marker import MARKER_BYTES
+from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
 
 __all__ = ["STRATEGY", "prose_to_leave"]
@@ -44,7 +44,7 @@ class Transparent:
         for part in movable:
             if part.form is not Form.NOTHING and _moves(part, options):
                 decisions[part.index] = self._decision(transcript, part, options)
-        for record in _records_that_leave(movable):
+        for record in _records_that_leave(movable, least_bytes(options.retrieve_with)):
             decisions[record.index] = Decision(Act.MOVE, _REASONS[record.kind], str(self.id))
         if options.max_prose is not None:
             for part in prose_to_leave(transcript, options.max_prose, boundary):
@@ -60,14 +60,14 @@ class Transparent:
 
 
 def _moves(part: Part, options: ViewOptions) -> bool:
-    if part.form is Form.FIXED or part.is_error or part.size <= MARKER_BYTES:
+    if part.form is Form.FIXED or part.is_error or part.size <= least_bytes(options.retrieve_with):
         return False
     if part.kind is PartKind.CALL:
         return options.fold_arguments is not None and part.size > options.fold_arguments
     return part.kind is not PartKind.PROSE
 
 
-def _records_that_leave(parts: list[Part]) -> list[Part]:
+def _records_that_leave(parts: list[Part], least: int) -> list[Part]:
     """Whole records, by runs of neighbours in one turn: a run is worth it or not."""
     records = [part for part in parts if part.form is Form.NOTHING]
     runs: list[list[Part]] = []
@@ -76,7 +76,7 @@ def _records_that_leave(parts: list[Part]) -> list[Part]:
             runs[-1].append(part)
         else:
             runs.append([part])
-    return [part for run in runs if run[-1].end - run[0].start > MARKER_BYTES for part in run]
+    return [part for run in runs if run[-1].end - run[0].start > least for part in run]
 
 
 def _has_next(transcript: Transcript, part: Part) -> bool:
@@ -98,7 +98,7 @@ def prose_to_leave(transcript: Transcript, characters_max: int, boundary: int) -
     for part in prose:
         if wanted <= 0:
             break
-        if may_leave(part, boundary) and _is_text(part) and part.size > MARKER_BYTES:
+        if may_leave(part, boundary) and _is_text(part) and part.size > least_bytes():
             leaving.append(part)
             wanted -= lengths[part.index]
     return leaving
