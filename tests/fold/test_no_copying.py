@@ -47,7 +47,7 @@ CASES = Path(os.environ.get("CASTORE_CASES") or ROOT.parent / "shared" / "cases"
 EVERY = 7
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".har", ".ipynb", ".sarif", ".traj")
 INVALID = re.compile("_fail|_n_")
-GENERATED = 6
+GENERATED = 9
 
 TYPED = '"type"'
 POLICIES = {
