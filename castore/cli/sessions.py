@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
-from castore.cli.files import lasting_place, open_source, open_target, placed_in, source_name
+from castore.cli.files import is_private, lasting_place, open_source, open_target, placed_in, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
 from castore.cli.parameters import (
@@ -145,13 +145,20 @@ def view(
         allow_prose=allow_prose,
     )
     keep_seconds = parse_keep_for(keep_for)
-    with output.working("viewing"), open_source(file) as source, placed_in(file):
-        data = source.read()
-        if dry_run or explain:
-            made = plan_view(data, request)
-        else:
+    if dry_run or explain:
+        with output.working("viewing"), open_source(file) as source, placed_in(file):
+            made = plan_view(source.read(), request, handle)
+        if explain:
+            output.table(_explained(made), as_json)
+    else:
+        with (
+            output.working("viewing"),
+            open_source(file) as source,
+            open_target(out, sync=True) as target,
+            placed_in(file),
+        ):
             made = make_view(
-                data,
+                source.read(),
                 handle,
                 request,
                 source_name=source_name(file),
@@ -160,14 +167,9 @@ def view(
                 keep_seconds=keep_seconds,
                 allow_purged=allow_purged,
                 file=lasting_place(out),
+                target=target,
+                is_private=is_private(out),
             )
-    if explain:
-        output.table(_explained(made), as_json)
-    elif not dry_run:
-        with open_target(out, sync=True) as target:
-            for piece in made.pieces():
-                target.write(piece)
-            target.flush()
     _tell(made, request, stats=stats or dry_run or as_json or (explain and output.is_attended()))
     return _check(made) if check else 0
 
@@ -190,7 +192,7 @@ def clip(
 
     characters = parse_count("--limit", limit)
     keep_seconds = parse_keep_for(keep_for)
-    with open_source(file) as source, placed_in(file):
+    with open_source(file) as source, open_target(out, sync=True) as target, placed_in(file):
         shown = clip_text(
             source.read(),
             find_store(store),
@@ -200,7 +202,6 @@ def clip(
             keep_seconds=keep_seconds,
             allow_purged=allow_purged,
         )
-    with open_target(out, sync=True) as target:
         target.write(shown)
         target.flush()
 
@@ -262,6 +263,9 @@ def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
         output.note("some prose left: what stands of it is incomplete")
     if request.budget is not None and tuple(view.taken) != tuple(request.strategies):
         output.note(f"to fit the budget: {', '.join(view.taken)}")
+    cap = request.options.cap_bytes
+    if cap is not None and view.rendered.size > cap:
+        output.note(f"the cap can't be met: without all that may leave, {view.rendered.size:,} bytes stand")
     if not (stats or output.is_attended()):
         return
     counted = count(view)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.digest import Digest
 from castore.document.reference import members
@@ -126,12 +126,16 @@ class View:
         return b"".join(self.pieces())
 
 
-def plan_view(source: bytes, request: ViewRequest) -> View:
-    """The view that `make_view` would make, of a session that is no view; no store is touched.
+def plan_view(source: bytes, request: ViewRequest, handle: StoreHandle | None = None) -> View:
+    """The view that `make_view` would make. handle: where it would be recorded; a view that is recorded there
+    is planned as its session, and nothing is written. None: `source` is a session that is no view.
 
     Raises SessionInvalid, LimitExceeded, InvalidOption.
     """
     strategies = find_strategies(request.strategies)
+    rows = handle.get().views() if handle is not None and handle.exists else []
+    if rows and handle is not None:
+        source = _session_of(source, handle.get(), rows, request)
     records = read_records(source)
     transcript = read_transcript(records, ReadOptions(request.leaf, request.sidechain), format=request.format)
     if request.is_strict and transcript.oddities:
@@ -164,19 +168,25 @@ def make_view(
     keep_seconds: int | None = None,
     allow_purged: bool = False,
     file: str | None = None,
+    target: BinaryIO | None = None,
+    is_private: bool = False,
 ) -> View:
     """The view of a session, recorded: `unfold` of its bytes gives `source` back.
 
     source: a session; or a view that was recorded, with or without records that a harness appended. If
     nothing leaves, the view is the session, and no root and no store is made. file: where the view will
-    lie, an absolute path, which the root remembers. Raises SessionInvalid, LimitExceeded, InvalidOption,
-    NameTaken and what Store and Batch raise.
+    lie, an absolute path, which the root remembers. target: gets the view's bytes when it is recorded; or
+    before, if it `is_private` (its owner shows it only when this returns): then a full disk records nothing.
+    Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken and what Store and Batch raise.
     """
     rows = handle.get().views() if handle.exists else []
     if rows:
         source = _session_of(source, handle.get(), rows, request)
     view = plan_view(source, request)
-    if not view.rendered.splices and next(members(source), None) is None:
+    is_session = not view.rendered.splices and next(members(source), None) is None
+    if is_private or is_session:
+        _write(view, target)
+    if is_session:
         return view
     store = handle.get_or_create()
     rows = rows or store.views()
@@ -192,6 +202,8 @@ def make_view(
         details={} if file is None else {"file": file},
     )
     root = _commit(store, view, request, draft, rows, allow_purged=allow_purged)
+    if not is_private:
+        _write(view, target)
     return replace(view, root=root)
 
 
@@ -217,6 +229,13 @@ def _session_of(source: bytes, store: Store, rows: Sequence[Any], request: ViewR
             hint="unfold it first, or ask for the same strategies and options",
         )
     return recorded.source(source)[0]
+
+
+def _write(view: View, target: BinaryIO | None) -> None:
+    if target is not None:
+        for piece in view.pieces():
+            target.write(piece)
+        target.flush()
 
 
 def _is_same(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from castore.cli.commands import COMMANDS
+from tests.access.sessions import pi_session
 from tests.cli.conftest import Shell
 from tests.cli.test_guarding import GUARD, REPEATING
 
@@ -49,6 +50,7 @@ def filled(ctx: Shell) -> Shell:
     ctx.environment["CTX_SCOPE"] = "*"
     assert ctx("fold", "in.json", "-o", "out.json", "--name", "outage").code == 0
     assert ctx("put", "--name", "poem", stdin=b"a line\n").code == 0
+    (ctx.folder / "session.jsonl").write_bytes(pi_session("apples"))
     return ctx
 
 
@@ -69,6 +71,7 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
     ("show", "an object"): ["show", "poem"],
     ("show", "a root"): ["show", "outage"],
     ("fold --dry-run", "a value"): ["fold", "--dry-run", "in.json"],
+    ("view --explain", "a part"): ["view", "--explain", "session.jsonl"],
     ("forget", ""): ["forget", "poem"],
     ("gc", ""): ["gc"],
     ("purge", ""): ["purge", "DIGEST", "--reason", "x", "--yes"],
@@ -81,6 +84,7 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
 }
 ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("fold", "the summary"): ["fold", "in.json"],
+    ("view", "the summary"): ["view", "session.jsonl"],
     ("verify", "the summary"): ["verify"],
     ("repair", "the summary"): ["repair"],
 }
@@ -98,7 +102,7 @@ def told(ctx: Shell, arguments: list[str]) -> list[str]:
 class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
-        assert on_page - {"ctx", "fold --dry-run"} == set(COMMANDS) - {"cat", "unfold"}
+        assert on_page - {"ctx", "fold --dry-run", "view --explain"} == set(COMMANDS) - {"cat", "unfold", "clip"}
         assert set(fields()) == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, *OF_A_REPEAT, ("ctx", "an error")}
 
     @pytest.mark.parametrize("row", ON_STDOUT, ids=" ".join)
@@ -158,6 +162,7 @@ class TestColumns:
         "log": ["log"],
         "why": ["why", "poem"],
         "fold --dry-run": ["fold", "--dry-run", "in.json"],
+        "view --explain": ["view", "--explain", "session.jsonl"],
         "scope list": ["scope", "list"],
         "config": ["config"],
         "purge --dry-run": ["purge", "DIGEST", "--reason", "x", "--dry-run"],
