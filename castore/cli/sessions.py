@@ -24,6 +24,7 @@ from castore.cli.parameters import (
     parse_count,
     parse_keep_for,
 )
+from castore.digest import Digest
 from castore.errors import InvalidOption
 from castore.settings import ViewDefaults
 
@@ -233,8 +234,9 @@ def _explained(view: View) -> Iterator[Record]:
     from castore.transcript.explain import explain
 
     for row in explain(view):
+        digest = None if row.digest is None else Digest.parse(row.digest)
         yield Record(
-            (row.part, row.turn, row.kind, Size(row.size), row.decision, row.reason, row.digest or ""),
+            (row.part, row.turn, row.kind, Size(row.size), row.decision, row.reason, digest),
             {
                 "part": row.part,
                 "turn": row.turn,
@@ -253,6 +255,7 @@ def _explained(view: View) -> Iterator[Record]:
 def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
     """What was odd, what left, and what it saved."""
     from castore.transcript.explain import count
+    from castore.transcript.strategies import find_strategies
 
     transcript = view.transcript
     for odd in transcript.oddities[:_ODDITIES_SHOWN]:
@@ -261,7 +264,8 @@ def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
         output.note(f"{len(transcript.oddities) - _ODDITIES_SHOWN:,} more oddities ('--json' counts them)")
     if not view.prose_is_complete:
         output.note("some prose left: what stands of it is incomplete")
-    if request.budget is not None and tuple(view.taken) != tuple(request.strategies):
+    asked_for = tuple(str(each.id) for each in find_strategies(request.strategies))
+    if request.budget is not None and view.taken != asked_for:
         output.note(f"to fit the budget: {', '.join(view.taken)}")
     cap = request.options.cap_bytes
     if cap is not None and view.rendered.size > cap:

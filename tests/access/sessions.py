@@ -17,7 +17,13 @@ TURNS = 10
 def pi_session(word: str, turns: int = TURNS, *, detail: str = "shown to a person") -> bytes:
     """Lines of Pi; a call and its long result a turn. detail: what no model sees, so no view tells of it."""
     lines: list[dict[str, object]] = [
-        {"type": "session", "version": 3, "id": f"s-{word}", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}
+        {
+            "type": "session",
+            "version": 3,
+            "id": f"s-{word}",
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "cwd": "/w",
+        }
     ]
 
     def say(**message: object) -> None:

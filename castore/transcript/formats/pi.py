@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from castore.errors import InvalidOption
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
@@ -45,6 +46,8 @@ class Pi:
         return type == "message" and value.text("message", "role") in _OWN_ROLES
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
+        if options.sidechain is not None:
+            raise InvalidOption("a session of the format 'pi' has no --sidechain")
         branch = select(records, options.leaf)
         return _Reader(records, branch).read()
 
