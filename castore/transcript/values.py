@@ -21,7 +21,12 @@ FLOOR_BYTES = 64
 """Values longer than this are known by their ends; shorter ones are read again when they are passed."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-_NAME = re.compile(rb'[ \t\r\n]*+"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*+:[ \t\r\n]*+', re.DOTALL)
+_MEMBER = re.compile(
+    rb'[ \t\r\n]*+"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\r\n]*+:[ \t\r\n]*+'
+    rb'(?:("[^"\\]{0,64}+"|[^][{}",:\s]++)[ \t\r\n]*+(,)?+)?+',
+    re.DOTALL,
+)
+"""A member's name, and its value and the comma after it, where the value is short and has no escape."""
 _SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^][{}",:\s]++', re.DOTALL)
 _COMMA = 0x2C
 
@@ -29,11 +34,13 @@ _COMMA = 0x2C
 class Source:
     """The bytes of a session and where its large values end. data: scanned, so valid where values stand."""
 
-    __slots__ = ("data", "ends")
+    __slots__ = ("data", "ends", "names")
 
     def __init__(self, data: bytes, ends: Mapping[int, int]) -> None:
         self.data = data
         self.ends = ends
+        self.names: dict[bytes, str] = {}
+        """Names of members as they are spelled -> decoded: a session has few, thousands of times."""
 
     def end_of(self, at: int) -> int:
         """The offset after the value that begins at `at`."""
@@ -146,14 +153,22 @@ class Value:
 
     def _read_members(self) -> dict[str, Value]:
         source = self.source
-        data, end_of = source.data, source.end_of
+        data, names = source.data, source.names
         found: dict[str, Value] = {}
         at = self.start + 1
-        while (head := _NAME.match(data, at)) is not None:
+        while (head := _MEMBER.match(data, at)) is not None:
             raw = head[1]
-            name = raw.decode() if b"\\" not in raw else decode_literal(b'"' + raw + b'"')
+            name = names.get(raw)
+            if name is None:
+                name = names[raw] = decode_literal(b'"' + raw + b'"')
+            if (groups := head.lastindex) != 1:
+                found[name] = Value(source, head.start(2), head.end(2))
+                if groups == 2:
+                    break
+                at = head.end()
+                continue
             start = head.end()
-            end = end_of(start)
+            end = source.end_of(start)
             found[name] = Value(source, start, end)
             at = _skip(data, end)
             if data[at] != _COMMA:

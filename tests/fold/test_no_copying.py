@@ -80,7 +80,7 @@ class Writer:
         made = self.random.choice([self.scalar, self.string, self.text, self.binary])
         if depth >= 5 or self.random.random() < 0.4:
             return made()
-        return self.random.choice([self.array, self.members, self.messages, self.positions, self.rows])(depth)
+        return self.random.choice([self.array, self.members, self.listed, self.rows])(depth)
 
     def space(self) -> str:
         return self.random.choice(["", "", "", " ", "\n  ", "\r\n\t"])
@@ -150,6 +150,9 @@ class Writer:
         space = self.space()
         return f"{{{space}{f'{space},{self.space()}'.join(members)}{space}}}"
 
+    def listed(self, depth: int) -> str:
+        return self.random.choice([self.messages, self.positions])(depth)
+
     def messages(self, depth: int) -> str:
         """Every item has a role, but that now and then one has not, or has one that is no string."""
         roles = ['"role":"user",'] * 12 + ['"role":7,"role":"user",', '"role":"user","role":7,', ""]
@@ -166,7 +169,8 @@ class Writer:
         heads += self.random.choice(
             [[], [], ['"text":"x"'], ['"type":"Feature"'], ['"type":"text","type":1']]
         )
-        names = [name for head in heads for name in MEMBERS_OF_TYPES.get(head.split('"')[3], ())]
+        types = re.findall(r'"type":"(\w+)"', ",".join(heads))
+        names = [name for type in types for name in MEMBERS_OF_TYPES.get(type, ())]
         members = "".join(f',"{name}":{self.value(depth + 2)}' for name in names)
         items = [
             f"{{{head}{members if head.startswith(TYPED) else ''}}}"

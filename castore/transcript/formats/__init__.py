@@ -97,10 +97,10 @@ def detect(records: Records) -> Format:
     formats = [find_format(name) for name in FORMAT_NAMES]
     candidate: Format | None = None
     for record in records.records:
-        if record.value is None:
+        if record.value is None or (candidate is not None and candidate.recognizes(record)):
             continue
         by = [each for each in formats if each.recognizes(record)]
-        if not by or candidate in by:
+        if not by:
             continue
         if candidate is not None or len(by) > 1:
             names = [candidate.name] if candidate is not None else []
