@@ -1,4 +1,4 @@
-"""README.md works as printed: the session's output, line for line, and the Python example."""
+"""README.md works as printed: its commands' output, line for line, and the Python example."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ VARIES = re.compile(r"(?m)^(made the store|stored |last read ) .*\n")
 """Lines that differ between machines: a path, what another zstd makes of the same bytes, a day."""
 
 
-def session() -> list[tuple[str, str]]:
-    """Each command of the session with its output, up to the damage."""
-    text = README.partition("## A session\n")[2].partition("And when")[0]
-    lines = [line.removeprefix("    ") for line in text.strip("\n").splitlines()]
+def commands(begin: str, end: str) -> list[tuple[str, str]]:
+    """Each command between these words, with its output."""
+    text = README.partition(f"{begin}\n")[2].partition(end)[0]
+    lines = [line.removeprefix("    ") for line in text.partition("    $ ")[2].rstrip().splitlines()]
+    lines[0] = f"$ {lines[0]}"
     steps: list[tuple[str, str]] = []
     for line in lines:
         if line.startswith("$ "):
@@ -41,7 +42,8 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
     programs.mkdir()
     (programs / "ctx").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m castore "$@"\n')
     (programs / "ctx").chmod(0o755)
-    shutil.copy(ROOT / "docs/example/incident.json", shell.folder)
+    for name in ("incident.json", "session.jsonl"):
+        shutil.copy(ROOT / "docs/example" / name, shell.folder)
     shell.environment |= {
         "PATH": f"{programs}:{shell.environment['PATH']}",
         "COLUMNS": "120",
@@ -50,10 +52,15 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
     return shell
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the session uses the programs of Linux")
-def test_session(person: Shell) -> None:
-    steps = session()
-    assert len(steps) > 8
+@pytest.mark.skipif(sys.platform != "linux", reason="the commands use the programs of Linux")
+@pytest.mark.parametrize(
+    ("begin", "end", "count"), [("## A session", "And when", 9), ("## Sessions", "docs/transcripts.md", 6)]
+)
+def test_commands(person: Shell, begin: str, end: str, count: int) -> None:
+    if begin != "## A session":
+        assert person("init").code == 0
+    steps = commands(begin, end)
+    assert len(steps) >= count
     for command, expected in steps:
         seen = seen_on_terminal(["sh", "-c", command], person.folder, person.environment)
         assert VARIES.sub("", seen).strip() == VARIES.sub("", expected).strip(), command
