@@ -12,6 +12,7 @@
     │   ├── ObjectMissing                  no object has this digest, or none that is visible
     │   ├── ObjectPurged                   it was removed on purpose, and this is when and why
     │   ├── NameMissing                    no root has this name
+    │   ├── BaseMissing                    the root that another one is based on is not there
     │   └── DigestAmbiguous                a prefix that several objects share
     ├── Damaged                       13
     │   ├── ObjectDamaged                  an object's file does not give the object's bytes
