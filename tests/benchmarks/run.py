@@ -3,13 +3,14 @@
 Each prints what was measured beside what it is measured against, in one run and turn about, since
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
 figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
-gc-memory.
+gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`).
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -25,6 +26,7 @@ from pathlib import Path
 import zstandard
 
 from tests.benchmarks.document import pieces
+from tests.transcript.growing import session, session_of_size
 
 CTX = [sys.executable, "-m", "castore"]
 RUNS = 5
@@ -49,8 +51,9 @@ def median(samples: list[float]) -> float:
 
 
 class Bench:
-    def __init__(self, folder: Path, size: int, runs: int) -> None:
+    def __init__(self, folder: Path, size: int, runs: int, session: Path | None = None) -> None:
         self.folder = folder
+        self.given_session = session
         self.size = size
         self.runs = runs
         # As an installed program runs: with its bytecode.
@@ -250,6 +253,54 @@ class Bench:
             taken, peak = _measured([*CTX, "gc"], self.env)
             self.report(f"gc of {count:,} objects", f"{peak / 1e6:.0f} MB, {taken:.1f} s", "no growth")
 
+    def view(self) -> None:
+        given = self.session_file()
+        ours, floor, start = [], [], []
+        for _ in range(self.runs):
+            self.fresh_store()
+            floor.append(timed(lambda: _floor_view(given)))
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            ours.append(seconds([*CTX, "view", str(given), "-o", str(self.folder / "view")], env=self.env))
+        what = f"view of {given.stat().st_size / 1e6:.1f} MB / read + json.loads a line + SHA-256"
+        self.ratio(what, ours, floor, start, "0.5 s for 4 MB")
+        again, plan, start = [], [], []
+        for _ in range(self.runs):
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            plan.append(seconds([*CTX, "view", "--dry-run", str(given)], env=self.env))
+            again.append(seconds([*CTX, "view", str(given)], env=self.env))
+        for what, samples in (("planned only", plan), ("made again", again)):
+            over = median([a - b for a, b in zip(samples, start, strict=True)])
+            self.report(f"  the same, {what}", f"{over:.3f} s", "0.5 s for 4 MB")
+
+    def view_memory(self) -> None:
+        given = self.session_file()
+        self.fresh_store()
+        bare = _peak_bytes([sys.executable, "-c", "pass"], self.env)
+        tiny = self.folder / "tiny.jsonl"
+        tiny.write_bytes(session(20, "claude-code"))
+        size = given.stat().st_size
+        for what, command in (("view", ["view"]), ("view and back", ["unfold"])):
+            least = self._view_peak(tiny, command)
+            peak = self._view_peak(given, command)
+            figure = f"{(peak - least) / size:.1f}x ({peak / 1e6:.0f} MB)"
+            beside = f"6x over {least / 1e6:.0f} MB for 20 turns; interpreter {bare / 1e6:.0f} MB"
+            self.report(f"peak memory of {what}, {size / 1e6:.1f} MB", figure, beside)
+
+    def _view_peak(self, path: Path, command: list[str]) -> int:
+        out = str(self.folder / "view")
+        made = _peak_bytes([*CTX, "view", str(path), "-o", out], self.env)
+        return made if command == ["view"] else _peak_bytes([*CTX, *command, out], self.env)
+
+    def session_file(self) -> Path:
+        """The session that was given, or one of our own making."""
+        if self.given_session is not None:
+            return self.given_session
+        path = self.folder / "session.jsonl"
+        if not path.exists():
+            with path.open("wb") as file:
+                file.writelines(session_of_size(4_000_000, "claude-code"))
+        return path
+
     def _halves(self, count: int) -> tuple[Path, Path]:
         """Two listings of files, half of `count` each."""
         listings = []
@@ -295,6 +346,14 @@ def _floor_fold(path: Path) -> None:
     data = path.read_bytes()
     hashlib.sha256(data).digest()
     zstandard.ZstdCompressor(level=3).compress(data)
+
+
+def _floor_view(path: Path) -> None:
+    data = path.read_bytes()
+    for line in data.split(b"\n"):
+        if line:
+            json.loads(line)
+    hashlib.sha256(data).digest()
 
 
 def _floor_unfold(packed: Path, target: Path) -> None:
@@ -364,15 +423,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
+    names += ["view", "view-memory"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--session", type=Path, help="the session of view and view-memory")
     parser.add_argument(
         "--folder", help="work in a new folder inside this one (default: the temporary folder)"
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="castore-benchmark-", dir=arguments.folder) as folder:
-        bench = Bench(Path(folder), arguments.size, arguments.runs)
+        bench = Bench(Path(folder), arguments.size, arguments.runs, arguments.session)
         for name in arguments.names or names:
             getattr(bench, name.replace("-", "_"))()
 

@@ -56,7 +56,11 @@ def pi_turns() -> Iterator[bytes]:
         content: list[dict[str, object]] = []
         if turn % 3 == 0:
             signature = chance.randbytes(150).hex()
-            thought = {"type": "thinking", "thinking": _prose(chance, 4), "thinkingSignature": signature}
+            thought: dict[str, object] = {
+                "type": "thinking",
+                "thinking": _prose(chance, 4),
+                "thinkingSignature": signature,
+            }
             content.append(thought)
         if turn % 4 == 0 or turn % 10 == 9:
             content.append({"type": "text", "text": _prose(chance, 2)})
