@@ -10,7 +10,7 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -39,6 +39,7 @@ __all__ = [
     "RecordedView",
     "edited_view",
     "find_recorded",
+    "is_asked_so",
     "prefix_digests",
     "splices_of",
     "view_size",
@@ -46,6 +47,8 @@ __all__ = [
 
 VIEW = "view"
 """The detail of a view's root that says what it is: docs/format.md, View."""
+
+_ASKED = ("strategies", "options", "budget", "leaf", "sidechain", "asked")
 
 _HEAD_MARK = b"[ctx "
 
@@ -182,6 +185,11 @@ def find_recorded(
         roots += [root for root in store.document_roots(view) if root.kind is RootKind.DOCUMENT]
     chosen = _one_source(roots, view, source)
     return RecordedView(store, chosen, longest) if chosen.kind is RootKind.VIEW else None
+
+
+def is_asked_so(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether the view that a root tells of was asked for in these words."""
+    return all(facts.get(key) == said.get(key) for key in _ASKED)
 
 
 def view_size(rows: Sequence[ViewRow], data: bytes) -> int | None:

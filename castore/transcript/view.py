@@ -13,7 +13,7 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -21,26 +21,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.digest import Digest
 from castore.document.reference import members
-from castore.errors import BaseMissing, InvalidOption, RootDamaged, SessionInvalid
+from castore.errors import InvalidOption, SessionInvalid
 from castore.fold.literal import rebuild
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.transcript.budget import Budget, fit
 from castore.transcript.decision import Decision, ViewOptions
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.model import PartKind, Transcript
-from castore.transcript.recorded import (
-    VIEW,
-    RecordedSplice,
-    edited_view,
-    find_recorded,
-    prefix_digests,
-    splices_of,
-)
+from castore.transcript.recorded import edited_view, find_recorded, is_asked_so
+from castore.transcript.recording import record
 from castore.transcript.records import read_records
 from castore.transcript.render import Rendered, render
 from castore.transcript.strategies import decide, find_strategies
 
 if TYPE_CHECKING:
+    from castore.index.views import ViewRow
     from castore.store import Store, StoreHandle
 
 __all__ = ["DEFAULT_STRATEGIES", "View", "ViewRequest", "make_view", "plan_view"]
@@ -49,12 +44,6 @@ DEFAULT_STRATEGIES = ("transparent",)
 
 _BRANCH = ("leaf", "sidechain", "asked")
 """What was asked for of the session itself."""
-
-_LOOKED_AT_MAX = 4
-"""Earlier views that are read in search of one to be based on."""
-
-_CHAIN_MAX = 60
-"""A longer chain begins anew: reading a view reads all that it is based on."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +190,7 @@ def make_view(
         keep_seconds=keep_seconds,
         details={} if file is None else {"file": file},
     )
-    root = _commit(store, view, request, draft, rows, allow_purged=allow_purged)
+    root = record(store, view, request.said(), draft, rows, allow_purged=allow_purged)
     if not is_private:
         _write(view, target)
     return replace(view, root=root)
@@ -210,7 +199,7 @@ def make_view(
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
-def _session_of(source: bytes, store: Store, rows: Sequence[Any], request: ViewRequest) -> bytes:
+def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: ViewRequest) -> bytes:
     """The session behind `source`, if that is a recorded view; else `source`."""
     recorded = find_recorded(rows, store, source)
     if recorded is None:
@@ -222,7 +211,7 @@ def _session_of(source: bytes, store: Store, rows: Sequence[Any], request: ViewR
             hint="view the session itself; only whole records may follow a view",
         )
     facts = recorded.facts
-    if not _is_same(facts, request.said()):
+    if not is_asked_so(facts, request.said()):
         made = ",".join(facts.get("strategies", ()))
         raise InvalidOption(
             f"it is a view already, made with {made} and other options",
@@ -238,11 +227,6 @@ def _write(view: View, target: BinaryIO | None) -> None:
         target.flush()
 
 
-def _is_same(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
-    """Whether a view was asked for in these words."""
-    return all(facts.get(key) == said.get(key) for key in ("strategies", "options", "budget", *_BRANCH))
-
-
 def _prove(rendered: Rendered) -> None:
     """The splices, put back, give the source: checked on the very objects that will be stored."""
     source = rendered.transcript.source
@@ -253,121 +237,3 @@ def _prove(rendered: Rendered) -> None:
         literal = rebuild(splice.descriptor, bytes(splice.data))
         if splice.before + literal + splice.after != source[splice.start : splice.end]:
             raise AssertionError(f"the span at byte {splice.start} would not come back")
-
-
-def _recorded(rendered: Rendered) -> list[RecordedSplice]:
-    """The splices in terms of the view."""
-    found = []
-    moved = 0
-    for splice in rendered.splices:
-        start = splice.start - moved
-        found.append(
-            RecordedSplice(
-                start,
-                len(splice.replacement),
-                replace(splice.descriptor, items=None, lines=None),
-                str(splice.reason),
-                splice.before,
-                splice.after,
-            )
-        )
-        moved += splice.end - splice.start - len(splice.replacement)
-    return found
-
-
-def _head(view: View) -> dict[str, Any] | None:
-    """How the view begins, up to the end of what stands for its first splice."""
-    moved = 0
-    for splice in view.rendered.splices:
-        if splice.replacement and b"[ctx " in splice.replacement:
-            size = splice.start - moved + len(splice.replacement)
-            begins = sha256(view.to_bytes()[:size]).hexdigest()
-            return {"size": size, "sha256": begins}
-        moved += splice.end - splice.start - len(splice.replacement)
-    return None
-
-
-def _commit(
-    store: Store,
-    view: View,
-    request: ViewRequest,
-    draft: RootDraft,
-    rows: Sequence[Any],
-    *,
-    allow_purged: bool,
-) -> Root:
-    """The view's root is there with all its objects. Where the view that it is based on goes meanwhile, it is
-    recorded whole."""
-    recorded = _recorded(view.rendered)
-    scope = store.granted.writing_scope(draft.scope)
-    base = _base(store, view, request, scope, rows, recorded)
-    while True:
-        kept = base.kept if base is not None else 0
-        own = recorded[kept:]
-        facts = {
-            **request.said(),
-            "taken": list(view.taken),
-            "format": view.transcript.format,
-            "ends": view.transcript.leaf,
-            "prose": "complete" if view.prose_is_complete else "incomplete",
-            "head": _head(view),
-            "keep": kept,
-            "splices": [splice.to_json() for splice in own],
-        }
-        with store.batch() as batch:
-            staged = {batch.stage(each.data).digest for each in view.rendered.splices[kept:]}
-            whole = replace(
-                draft,
-                objects=tuple(sorted(staged)),
-                base=base.root_id if base is not None else None,
-                details={**draft.details, VIEW: facts},
-            )
-            try:
-                return batch.commit(whole, allow_purged=allow_purged)
-            except BaseMissing:
-                # It went between our look and the transaction.
-                base = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Base:
-    """An earlier view of the same session. kept: how many of its splices this one begins with."""
-
-    root_id: str
-    kept: int
-
-
-def _base(
-    store: Store,
-    view: View,
-    request: ViewRequest,
-    scope: str,
-    rows: Sequence[Any],
-    recorded: list[RecordedSplice],
-) -> _Base | None:
-    """The longest earlier view, of a session that this one begins with, made in the same way."""
-    source = view.transcript.source
-    earlier = [row for row in rows if row.scope == scope and row.source.size < len(source)]
-    digests = prefix_digests(source, {row.source.size for row in earlier})
-    earlier = [row for row in earlier if digests[row.source.size] == row.source.digest.hex]
-    said = request.said()
-    for row in sorted(earlier, key=lambda row: -row.source.size)[:_LOOKED_AT_MAX]:
-        root = store.root(row.root_id)
-        facts = root.details.get(VIEW, {}) if root is not None else {}
-        if root is None or not _is_same(facts, said):
-            continue
-        try:
-            chain = store.based_chain(root)
-            splices = splices_of(store, root)
-        except (BaseMissing, RootDamaged):
-            continue  # Then this view is recorded whole, which needs nothing of that one.
-        kept = 0
-        while kept < min(len(splices), len(recorded)) and splices[kept] == recorded[kept]:
-            kept += 1
-        while chain and not chain[0].details[VIEW]["splices"]:
-            # It adds nothing itself, so what it is based on will do, and chains stay as short as can be.
-            chain = chain[1:]
-        if not kept or not chain or len(chain) >= _CHAIN_MAX:
-            return None
-        return _Base(chain[0].id, kept)
-    return None

@@ -177,6 +177,18 @@ class TestWhatARootKeeps:
             kept = splices_of(store, earlier)
             assert splices_of(store, later)[: len(kept)] == kept
 
+    def test_a_view_of_a_grown_session_heals_what_an_earlier_one_needs(
+        self, store: Store, fast_path: Path
+    ) -> None:
+        first = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE)
+        digest = first.rendered.splices[0].descriptor.digest
+        file = fast_path / "store" / "objects" / digest.hex[:2] / digest.hex
+        file.chmod(0o600)
+        file.write_bytes(b"not what it was")
+        grown = make_view(pi_session(7), StoreHandle.of(store), STEP_ONE)
+        assert unfold_bytes(store, grown.to_bytes()) == pi_session(7)
+        assert unfold_bytes(store, first.to_bytes()) == pi_session(5)
+
     def test_another_store_knows_nothing_of_it(self, store: Store, tmp_path: Path) -> None:
         view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE).to_bytes()
         other = open_store(tmp_path / "other", create=True)
