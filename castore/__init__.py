@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Digest,
         FoldPolicy,
         Store,
+        clip_text,
         fold_bytes,
         fold_value,
         get,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         stat,
         unfold_bytes,
         unfold_value,
+        view_bytes,
     )
     from castore.errors import (
         BaseMissing,
@@ -53,9 +55,14 @@ if TYPE_CHECKING:
         UnknownStoreFormat,
         ValueNotFoldable,
     )
+    from castore.transcript.budget import Budget
+    from castore.transcript.decision import ViewOptions
+    from castore.transcript.guard import RepeatGuard
+    from castore.transcript.view import ViewRequest, make_view, plan_view
 
 __all__ = [
     "BaseMissing",
+    "Budget",
     "CastoreError",
     "Conflict",
     "Damaged",
@@ -74,6 +81,7 @@ __all__ = [
     "ObjectDamaged",
     "ObjectMissing",
     "ObjectPurged",
+    "RepeatGuard",
     "RootDamaged",
     "ScopeDenied",
     "SessionInvalid",
@@ -85,16 +93,32 @@ __all__ = [
     "UnfoldMismatch",
     "UnknownStoreFormat",
     "ValueNotFoldable",
+    "ViewOptions",
+    "ViewRequest",
+    "clip_text",
     "fold_bytes",
     "fold_value",
     "get",
     "init_store",
+    "make_view",
     "open_store",
+    "plan_view",
     "put",
     "stat",
     "unfold_bytes",
     "unfold_value",
+    "view_bytes",
 ]
+
+_OF_TRANSCRIPTS = {
+    "Budget": "budget",
+    "RepeatGuard": "guard",
+    "ViewOptions": "decision",
+    "ViewRequest": "view",
+    "make_view": "view",
+    "plan_view": "view",
+}
+"""Name -> module of castore.transcript."""
 
 
 def __getattr__(name: str) -> Any:
@@ -103,6 +127,10 @@ def __getattr__(name: str) -> Any:
 
         if name in errors.__all__:
             return getattr(errors, name)
+        if name in _OF_TRANSCRIPTS:
+            from importlib import import_module
+
+            return getattr(import_module(f"castore.transcript.{_OF_TRANSCRIPTS[name]}"), name)
         from castore import api
 
         return getattr(api, name)
