@@ -180,7 +180,7 @@ class Builder:
         self._add(PartKind.UNKNOWN, span, form, label, call_id=id, tool=tool, is_error=is_error)
 
     def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:
-        """What never reaches the model: a value (EMPTY) or a whole record (NOTHING, with `leave_record`)."""
+        """A value that never reaches the model; a whole record that does not is told with `ui_record`."""
         start, end = _span(span)
         self._loose.append(_Told(PartKind.UI, form, start, end, label, {}))
 
