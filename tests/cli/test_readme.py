@@ -54,7 +54,7 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the commands use the programs of Linux")
 @pytest.mark.parametrize(
-    ("begin", "end", "count"), [("## A session", "And when", 9), ("## Sessions", "docs/transcripts.md", 6)]
+    ("begin", "end", "count"), [("## A session", "And when", 9), ("## Sessions", "A model reads", 7)]
 )
 def test_commands(person: Shell, begin: str, end: str, count: int) -> None:
     if begin != "## A session":
@@ -73,6 +73,23 @@ def test_python_example(person: Shell) -> None:
         [sys.executable, "-c", example], cwd=person.folder, env=person.environment, check=True, timeout=60
     )
     assert (person.folder / ".ctxstore/objects").is_dir()
+
+
+def test_exclude_of_the_hook_has_the_hooks_own_in_it() -> None:
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    own = re.findall(r"(?m)^  exclude: '(.+)'$", hooks.partition("- id: ctx-no-markers\n")[2])
+    shown = re.findall(r"(?m)^ +exclude: '(.+)'$", README)
+    assert [each.partition("|^")[0] for each in shown] == own
+    (pattern,) = (re.compile(each) for each in shown)
+    assert pattern.search(".ctxstore/roots/x.json")
+    assert pattern.search("folded/a.json")
+    assert not pattern.search("src/folded/a.json")
+
+
+def test_links_lead_to_pages_that_are_there() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert {"docs/transcripts.md", "docs/formats.md", "docs/validity.md", "docs/security.md"} <= set(links)
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_first_command_folds_a_file_that_is_there() -> None:
