@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         UnfoldMismatch,
         UnknownStoreFormat,
         ValueNotFoldable,
+        ViewMissing,
     )
     from castore.transcript.budget import Budget
     from castore.transcript.decision import ViewOptions
@@ -93,6 +94,7 @@ __all__ = [
     "UnfoldMismatch",
     "UnknownStoreFormat",
     "ValueNotFoldable",
+    "ViewMissing",
     "ViewOptions",
     "ViewRequest",
     "clip_text",

@@ -11,6 +11,7 @@
     ├── NotFound                      12   also: what was named is no object, or several
     │   ├── ObjectMissing                  no object has this digest, or none that is visible
     │   ├── ObjectPurged                   it was removed on purpose, and this is when and why
+    │   ├── ViewMissing                    markers stand in it, and no view of these bytes is recorded here
     │   ├── NameMissing                    no root has this name
     │   ├── BaseMissing                    the root that another one is based on is not there
     │   └── DigestAmbiguous                a prefix that several objects share
@@ -67,6 +68,7 @@ __all__ = [
     "UnfoldMismatch",
     "UnknownStoreFormat",
     "ValueNotFoldable",
+    "ViewMissing",
 ]
 
 _SHOWN = len("sha256:") + 16
@@ -176,6 +178,20 @@ class ObjectPurged(NotFound):
             reason=reason,
         )
         self.refused: tuple[str, ...] = (digest,)
+
+
+class ViewMissing(NotFound):
+    """Bytes with markers of ours for whole strings, of which no record says how to take them back."""
+
+    default_hint = (
+        "its record is in another store, or was forgotten and collected; "
+        "if it is no view, it can be stored with 'ctx put' and folded with 'ctx fold'"
+    )
+
+    def __init__(self, marker: str) -> None:
+        super().__init__(
+            f"markers stand in it, as '{marker}', and no view of these bytes is recorded here", marker=marker
+        )
 
 
 class NameMissing(NotFound):

@@ -185,8 +185,6 @@ def unfold(
         )
     if only and not report.expanded:
         output.note("no reference matched --only, so nothing was expanded")
-    if report.has_markers:
-        output.note("markers stand in it, and no view of these bytes is recorded here: it came back as it is")
 
 
 def verify(

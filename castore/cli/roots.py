@@ -116,6 +116,8 @@ def _size(root: Root) -> int | None:
 
 
 def _state(root: Root, now: float) -> str:
+    if root.forgotten is not None and root.expires_alone is not None:
+        return "forgotten, needed by a later one"
     if root.expires is None:
         return "kept"
     if root.is_expired(now):

@@ -50,6 +50,7 @@ FILE = "file"
 """The detail of a root that says where its document lies: an absolute path."""
 
 _NO_NODES = 1 << 62
+_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +95,24 @@ def references_in(source: BinaryIO, accept: Accept | None = None) -> tuple[Conte
     return Content(Digest(digest.hexdigest()), size), tuple(found)
 
 
-def draft_of_file(store: Store, path: Path) -> RootDraft:
-    """A draft that keeps the folded document in a file, with every object that it names.
+def draft_of_file(store: Store, path: Path, *, scope: str | None = None) -> RootDraft:
+    """A draft that keeps the folded document or the recorded view in a file, with every object it needs.
 
     Raises ObjectMissing, ObjectPurged, DocumentInvalid (also if there is no reference), LimitExceeded, each
     with the file and the place in it; CastoreError if the file can't be read.
     """
     with _opened(path) as source:
         content, digests = references_in(source, lambda digest: _is_there(store, digest))
+        known = store.document_roots(content.digest)
+        if not digests and any(root.kind is RootKind.VIEW for root in known):
+            draft = store.keep_draft(str(content.digest), scope=scope)
+            return replace(draft, source_name=_text(path), details={FILE: os.path.abspath(path)})
         if not digests:
             raise DocumentInvalid(
                 "no reference is in it, so there is nothing to keep",
                 hint="'ctx fold' writes documents that have some; 'ctx put' stores any file",
             )
-    return _draft(path, content, digests, store.document_roots(content.digest))
+    return _draft(path, content, digests, known)
 
 
 def keep(
@@ -126,8 +131,8 @@ def keep(
     """
     if name is not None and len(references) + len(files) != 1:
         raise InvalidOption("a name is for one root", hint="keep them one by one, each with its name")
-    drafts = [store.keep_draft(reference) for reference in references]
-    drafts += [draft_of_file(store, path) for path in files]
+    drafts = [store.keep_draft(reference, scope=scope) for reference in references]
+    drafts += [draft_of_file(store, path, scope=scope) for path in files]
     drafts = [replace(draft, name=name, scope=scope, keep_seconds=keep_seconds) for draft in drafts]
     return store.keep(drafts) if drafts else []
 
@@ -144,6 +149,7 @@ def plan_documents(store: Store, paths: Iterable[Path]) -> DocumentsPlan:
     writing_scope = store.granted.writing_scope()
     drafts: list[RootDraft] = []
     current: dict[str, Digest | None] = {}
+    views = {row.view for row in store.views()}
     for path in paths:
         place = os.path.abspath(path)
         if place in current:
@@ -151,6 +157,13 @@ def plan_documents(store: Store, paths: Iterable[Path]) -> DocumentsPlan:
         current[place] = None
         with _opened(path) as source:
             if not may_hold_references(source):
+                source.seek(0)
+                view = _view_to_keep(store, source, views)
+                if view is not None:
+                    current[place] = view.document.digest if view.document is not None else None
+                    if not view.is_live(store.parts.clock()):
+                        draft = store.keep_draft(view.id, scope=view.scope)
+                        drafts.append(replace(draft, details={FILE: place, BY: GC}))
                 continue
             source.seek(0)
             content, digests = references_in(
@@ -233,6 +246,23 @@ def _unreadable(shown: str, error: OSError | ValueError) -> CastoreError:
 def _text(path: Path) -> str:
     """The path as it was typed, tidied, as text for people: bytes that are none are written as `\\xe9`."""
     return os.fsencode(os.path.normpath(path)).decode("utf-8", "backslashreplace")
+
+
+def _view_to_keep(store: Store, source: BinaryIO, views: set[Content]) -> Root | None:
+    """The root of the recorded view that a file is; None if it is none."""
+    size = os.fstat(source.fileno()).st_size
+    if not any(view.size == size for view in views):
+        return None
+    whole = sha256()
+    while piece := source.read(_READ_BYTES):
+        whole.update(piece)
+    digest = Digest(whole.hexdigest())
+    if Content(digest, size) not in views:
+        return None
+    roots = store.document_roots(digest)
+    # Any that is live will do; else the latest that was recorded.
+    live = [root for root in roots if root.is_live(store.parts.clock())]
+    return next(iter([*live, *(root for root in roots if root.kind is RootKind.VIEW)]), None)
 
 
 def _is_there(store: Store, digest: Digest, *, unless_purged: bool = False) -> bool:

@@ -6,7 +6,7 @@ is held against the digest of its source.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
@@ -41,17 +41,12 @@ _NO_NODES = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class UnfoldReport:
-    """document: what was read; source: what was written. left: references that --only left folded.
-
-    has_markers: nothing was expanded, and a marker of ours is a whole string in it: it may have been a view
-    whose record is not here.
-    """
+    """document: what was read; source: what was written. left: references that --only left folded."""
 
     document: Content
     source: Content
     expanded: int
     left: int
-    has_markers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +93,23 @@ def unfold_stream(
     *,
     only: Sequence[str] = (),
     is_private: bool = False,
-    unless_folded: CastoreError | None = None,
+    unless_folded: Callable[[Content], CastoreError | None] | None = None,
 ) -> UnfoldReport:
     """`target` holds the source of the document, byte for byte; nothing is written before all resolved.
 
     only: digests or patterns; just those references are expanded, and the result is again a folded
-    document. unless_folded: is raised if there is no reference to expand. Raises ObjectMissing,
-    ObjectDamaged, UnfoldMismatch (with the place in the document), DocumentInvalid, StoreMissing if there
-    are references and no store.
+    document. unless_folded: is asked if there is no reference at all, and what it gives is raised.
+    Raises ObjectMissing, ObjectDamaged, UnfoldMismatch (with the place in the document), DocumentInvalid,
+    StoreMissing if there are references and no store.
     """
     selection = Selection.parse(only)
     with Spool(target, is_private=is_private) as spool:
         unfolding = _Unfolding(handle, spool, selection)
         unfolding.run(source)
-        if unless_folded is not None and not unfolding.expanded:
-            raise unless_folded
+        if unless_folded is not None and not unfolding.expanded and not unfolding.left:
+            error = unless_folded(unfolding.document)
+            if error is not None:
+                raise error
         is_recorded = False
         if unfolding.expanded and selection is None:
             is_recorded = _check_whole(handle, unfolding.document, spool.content)

@@ -37,10 +37,14 @@ __all__ = ["Batch", "Meaning", "NameMove"]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name stands for: a folded document with its objects, or objects."""
+    """What a name stands for: a folded document with its objects, or objects.
+
+    view: of a view, the root that says how to take it back, which must be kept with the objects.
+    """
 
     document: Content | None
     objects: tuple[Digest, ...]
+    view: Root | None = None
 
 
 @dataclass(frozen=True, slots=True)

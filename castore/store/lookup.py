@@ -11,7 +11,7 @@ import re
 from castore.digest import DIGEST_HEX, PREFIX_HEX_MIN, SHORT_HEX, Digest, is_short_prefix, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RootDamaged
 from castore.objects.loose import LooseSource
-from castore.roots.model import Root
+from castore.roots.model import Root, RootKind
 from castore.store.batch import Meaning
 from castore.store.queries import Queries
 
@@ -68,7 +68,7 @@ class Lookup:
         prefix = parse_prefix(text)
         if prefix is None:
             named = self._named(text)
-            return Meaning(named[0].document, self._all_objects(named[0]))
+            return self._meaning_of(named[0])
         roots = self._queries.of_document(prefix)
         documents = {root.document.digest: root for root in roots if root.document is not None}
         by_id = {root.id: root for root in self._queries.with_id(prefix)}
@@ -76,10 +76,23 @@ class Lookup:
         if len(found) > 1:
             raise DigestAmbiguous(text, sorted(found))
         for root in (*documents.values(), *by_id.values()):
-            return Meaning(root.document, self._all_objects(root))
+            return self._meaning_of(root)
         return Meaning(None, (self.object(text),))
 
     # --- Helpers ---
+
+    def _meaning_of(self, root: Root) -> Meaning:
+        return Meaning(root.document, self._all_objects(root), self._view(root))
+
+    def _view(self, root: Root) -> Root | None:
+        """The root of the view that this one is of, or keeps."""
+        if root.kind is RootKind.VIEW:
+            return root
+        if root.base is None or root.document is None:
+            return None
+        below = self._queries.based_chain(root)
+        same = (each for each in below if each.kind is RootKind.VIEW and each.document == root.document)
+        return next(same, None)
 
     def _all_objects(self, root: Root) -> tuple[Digest, ...]:
         """Those of the roots that it is based on are its own, too."""

@@ -18,6 +18,7 @@ from castore.digest import Digest
 from castore.errors import (
     Damaged,
     InvalidConfig,
+    InvalidOption,
     NotFound,
     ObjectDamaged,
     ObjectMissing,
@@ -30,7 +31,7 @@ from castore.roots.model import Root, RootDraft, RootKind
 from castore.settings import Config
 from castore.store import keeping, scopes
 from castore.store.access import Access, Granted, resolve_access
-from castore.store.batch import Batch, NameMove
+from castore.store.batch import Batch, Meaning, NameMove
 from castore.store.folder import create_folder, is_store, read_format, seems_to_grant
 from castore.store.keeping import Forgotten, RootChoice
 from castore.store.lookup import Lookup
@@ -362,6 +363,7 @@ class Store:
             name=name,
             document=meaning.document,
             keep_seconds=keep_seconds,
+            base=self._base_of(meaning, scope),
         )
         with self.batch() as batch:
             return batch.commit(draft, move=change)
@@ -371,10 +373,19 @@ class Store:
         with self.batch() as batch:
             return batch.commit_all(drafts)
 
-    def keep_draft(self, reference: str) -> RootDraft:
-        """A draft that keeps what `reference` means: an object, or a document with all its objects."""
+    def keep_draft(self, reference: str, *, scope: str | None = None) -> RootDraft:
+        """A draft that keeps what `reference` means: an object, or a document with all its objects.
+
+        scope: that the root will be in. Raises InvalidOption for a view that was recorded in another.
+        """
         meaning = self._lookup.meaning(reference)
-        return RootDraft(RootKind.KEEP, meaning.objects, document=meaning.document)
+        return RootDraft(
+            RootKind.KEEP,
+            meaning.objects,
+            document=meaning.document,
+            scope=scope,
+            base=self._base_of(meaning, scope),
+        )
 
     def forget(self, choice: RootChoice, *, at_once: bool = False, dry_run: bool = False) -> Forgotten:
         """The roots chosen expire after the grace, or at once. Choosing none is no error."""
@@ -389,6 +400,17 @@ class Store:
     def _flush_reads(self) -> None:
         if self._reads is not None:
             self._reads.flush()
+
+    def _base_of(self, meaning: Meaning, scope: str | None) -> str | None:
+        """The root without which a view can't be taken back; None for what is no view."""
+        if meaning.view is None:
+            return None
+        if meaning.view.scope != self.granted.writing_scope(scope):
+            raise InvalidOption(
+                f"the view is recorded in scope '{meaning.view.scope}', and can be kept there alone",
+                hint=f"say --scope '{meaning.view.scope}', or make the view here: 'ctx view --scope'",
+            )
+        return meaning.view.id
 
     def _address(self, error: Damaged) -> None:
         """Who is not the operator is told what it can do itself."""

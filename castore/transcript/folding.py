@@ -1,6 +1,7 @@
 """Fold, beside recorded views: what folds to bytes that unfold would take for a view is recorded as itself.
 
-Law: `unfold(fold(x))` is `x` or an error, also if `x` is a view, or begins like one, and nothing in it folds.
+Law: `unfold(fold(x))` is `x` or an error, also if nothing in `x` folds, and it is a view, or begins like one,
+or holds markers for whole strings.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from castore.errors import Damaged
 from castore.fold import fold
 from castore.fold.fold import FoldReport
 from castore.fold.policy import FoldPolicy
+from castore.transcript.marker import MarkerWatch
 
 if TYPE_CHECKING:
     from castore.index.views import ViewRow
@@ -29,11 +31,14 @@ def fold_stream(
         rows = handle.get().views() if handle.exists else []
     except Damaged:
         rows = []  # Where no root can be read none can be made: what folds will say so.
-    if not rows:
-        return fold.fold_stream(source, target, handle, policy, **options)
-    watch = _PrefixWatch(source, rows)
-    watched = cast("BinaryIO", watch)
-    return fold.fold_stream(watched, target, handle, policy, needs_root=watch.begins_like_a_view, **options)
+    prefixes = _PrefixWatch(source, rows)
+    markers = MarkerWatch(cast("BinaryIO", prefixes))
+
+    def needs_root() -> bool:
+        return markers.found is not None or prefixes.is_like_a_view
+
+    watched = cast("BinaryIO", markers)
+    return fold.fold_stream(watched, target, handle, policy, needs_root=needs_root, **options)
 
 
 class _PrefixWatch:
@@ -49,16 +54,13 @@ class _PrefixWatch:
         self._sizes = sorted(self._wanted, reverse=True)
         self._digest = sha256()
         self._done = 0
-        self._is_like = False
+        self.is_like_a_view = False
+        """Whether one of them was met; to be asked when all has been read."""
 
     def read(self, size: int = -1) -> bytes:
         piece = self._source.read(size)
         self._look(memoryview(piece))
         return piece
-
-    def begins_like_a_view(self) -> bool:
-        """Whether one of them was met; to be asked when all has been read."""
-        return self._is_like
 
     def _look(self, piece: memoryview) -> None:
         while self._sizes and self._sizes[-1] <= self._done + len(piece):
@@ -67,7 +69,7 @@ class _PrefixWatch:
             piece = piece[size - self._done :]
             self._done = size
             if self._digest.hexdigest() in self._wanted[size]:
-                self._is_like = True
+                self.is_like_a_view = True
         if self._sizes:
             self._digest.update(piece)
             self._done += len(piece)

@@ -8,11 +8,28 @@ it names its object by exactly 16 hex digits, and it is never read to take a vie
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+from typing import BinaryIO
+
 from castore.descriptor import Descriptor, Kind
 
-__all__ = ["NOMINAL_BYTES", "clip_marker", "least_bytes", "marker", "same_marker"]
+__all__ = [
+    "NOMINAL_BYTES",
+    "MarkerWatch",
+    "clip_marker",
+    "least_bytes",
+    "marker",
+    "same_marker",
+    "whole_marker",
+]
 
 _SHORT_HEX = 16
+
+# A JSON string that is a marker and nothing else: what stands for a part that moved.
+_BEGINS = b'"[ctx '
+_WHOLE = re.compile(rb'(?<!\\)"(\[ctx ([0-9a-f]{16}): [ !#-\[\]-~]{1,400}\])"')
+_WHOLE_BYTES_MAX = 450
 
 NOMINAL_BYTES = 60
 """About what a marker takes, with the quotes of its literal: what is meant by `four times its marker`."""
@@ -48,6 +65,41 @@ def clip_marker(
         f"[ctx {_short(descriptor)}: {_facts(descriptor, label)}; {around} characters stand here, "
         f"{left_out} left out{verb}]"
     )
+
+
+def whole_marker(data: bytes, known: Collection[str] = ()) -> str | None:
+    """The first marker that is a whole string of `data`; None if there is none. known: 16 digits of those
+    that are passed over. A session may well quote a marker, but hardly as a string of its own."""
+    if _BEGINS not in data:
+        return None
+    found = (match for match in _WHOLE.finditer(data) if match[2].decode() not in known)
+    return next((match[1].decode() for match in found), None)
+
+
+class MarkerWatch:
+    """A stream that is looked through as it is read. found: the first marker that is a whole string of it."""
+
+    def __init__(self, source: BinaryIO, head: bytes = b"") -> None:
+        """head: what was read of it before, which comes first."""
+        self._source = source
+        self._head = head
+        self._before = b""
+        self.found: str | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._next(size)
+        if self.found is None:
+            joined = self._before + piece
+            self.found = whole_marker(joined)
+            self._before = joined[-_WHOLE_BYTES_MAX:]
+        return piece
+
+    def _next(self, size: int) -> bytes:
+        if not self._head:
+            return self._source.read(size)
+        piece = self._head if size < 0 else self._head[:size]
+        self._head = self._head[len(piece) :]
+        return piece + self._source.read() if size < 0 else piece
 
 
 def _short(descriptor: Descriptor) -> str:

@@ -26,12 +26,14 @@ from castore.errors import (
     NotFound,
     RootDamaged,
     UnfoldMismatch,
+    ViewMissing,
 )
 from castore.fold.literal import rebuild
 from castore.index.views import ViewRow
 from castore.roots.model import Content, Root, RootKind
 from castore.store import Store
 from castore.store.reads import ReadCount
+from castore.transcript.marker import whole_marker
 
 __all__ = [
     "VIEW",
@@ -116,11 +118,17 @@ class RecordedView:
     def source(self, data: bytes) -> tuple[bytes, int]:
         """The session's bytes, with the tail that `data` has after the view; and how many splices came back.
 
-        Raises ObjectMissing, ObjectPurged, ObjectDamaged, RootDamaged; UnfoldMismatch.
+        Raises ObjectMissing, ObjectPurged, ObjectDamaged, RootDamaged; UnfoldMismatch; ViewMissing for a tail
+        with markers that are none of this view's.
         """
         whole = sha256()
         pieces: list[bytes | memoryview] = []
         splices = splices_of(self.store, self.root)
+        known = {splice.descriptor.digest.short for splice in splices}
+        unknown = whole_marker(data[self.size :], known) if len(data) > self.size else None
+        if unknown is not None:
+            # A longer view of the session, of which no record is here, begins with this one.
+            raise ViewMissing(unknown)
         for piece in self._pieces(memoryview(data)[: self.size], splices):
             whole.update(piece)
             pieces.append(piece)

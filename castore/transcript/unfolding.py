@@ -1,23 +1,23 @@
 """Unfold, of a view or of a folded document: which of the two it is, is told by the store.
 
 Laws: a recorded view gives the session's bytes (and a tail passes through), a folded document its source;
-nothing is written before all has resolved. What begins like a recorded view and is none was edited, and is
-an error; so is none of the two that has markers for whole strings, but that is only told, since anybody may
-quote a marker. Memory: the longest recorded view, and the whole if it is one; else what unfold of a folded
-document takes.
+nothing is written before all has resolved. An error is what begins like a recorded view and is none (it was
+edited), and what holds markers for whole strings, has no reference, and of which no record is here. (What
+folds to such bytes is recorded: castore.transcript.folding.) Memory: the longest recorded view, and the
+whole if it is one; else what unfold of a folded document takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from castore.digest import Digest
-from castore.errors import Damaged, InvalidOption, UnfoldMismatch
+from castore.errors import CastoreError, Damaged, InvalidOption, UnfoldMismatch, ViewMissing
 from castore.fold import unfold
 from castore.fold.unfold import UnfoldReport
 from castore.roots.model import Content
+from castore.transcript.marker import MarkerWatch
 from castore.transcript.recorded import RecordedView, edited_view, find_recorded, view_size
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["unfold_stream"]
 
 _READ_BYTES = 1 << 20
-
-_MARKER = b'"[ctx '
 
 
 def unfold_stream(
@@ -43,14 +41,15 @@ def unfold_stream(
 
     only: as of castore.fold.unfold, and for folded documents alone. session: of several sessions with this
     view, the one meant: its name, or the beginning of its digest. Raises what castore.fold.unfold raises;
-    DigestAmbiguous, UnfoldMismatch for a view that was edited.
+    DigestAmbiguous; UnfoldMismatch for a view that was edited, ViewMissing for one without a record here.
     """
     try:
         rows = handle.get().views() if handle.exists else []
     except Damaged as error:
         # The objects of a folded document are enough (L9); but what has no references may be a view.
+        damage = error
         return unfold.unfold_stream(
-            source, target, handle, only=only, is_private=is_private, unless_folded=error
+            source, target, handle, only=only, is_private=is_private, unless_folded=lambda _: damage
         )
     if not rows:
         if session is not None:
@@ -89,33 +88,15 @@ def _unfold_document(
     head: bytes, rest: BinaryIO, target: BinaryIO, handle: StoreHandle, **options: Any
 ) -> UnfoldReport:
     """What was read of a stream and what is left of it, as a folded document."""
-    joined = _Joined(head, rest)
-    report = unfold.unfold_stream(cast("BinaryIO", joined), target, handle, **options)
-    return replace(report, has_markers=joined.has_markers and not report.expanded and not report.left)
+    watch = MarkerWatch(rest, head)
 
+    def unless_folded(document: Content) -> CastoreError | None:
+        if watch.found is None or (handle.exists and handle.get().document_root(document.digest) is not None):
+            return None
+        return ViewMissing(watch.found)
 
-class _Joined:
-    """What was read of a stream, and the rest of it; looks for strings that begin as a marker does."""
-
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
-        self._head = head
-        self._rest = rest
-        self._before = b""
-        self.has_markers = False
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._next(size)
-        if not self.has_markers:
-            self.has_markers = _MARKER in self._before + piece[: len(_MARKER)] or _MARKER in piece
-            self._before = piece[-len(_MARKER) :]
-        return piece
-
-    def _next(self, size: int) -> bytes:
-        if not self._head:
-            return self._rest.read(size)
-        piece = self._head if size < 0 else self._head[:size]
-        self._head = self._head[len(piece) :]
-        return piece + self._rest.read() if size < 0 else piece
+    joined = cast("BinaryIO", watch)
+    return unfold.unfold_stream(joined, target, handle, unless_folded=unless_folded, **options)
 
 
 def _read_up_to(source: BinaryIO, size: int) -> bytes:

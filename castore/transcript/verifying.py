@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from castore.errors import BaseMissing, RootDamaged, UnfoldMismatch
+from castore.digest import Digest
+from castore.errors import BaseMissing, RootDamaged, UnfoldMismatch, ViewMissing
 from castore.fold import check
 from castore.fold.check import DocumentCheck
 from castore.objects.finding import Finding, FindingName
-from castore.transcript.recorded import RecordedView, find_recorded, splices_of, view_size
+from castore.transcript.marker import MarkerWatch
+from castore.transcript.recorded import RecordedView, edited_view, find_recorded, splices_of, view_size
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
 __all__ = ["verify_documents", "verify_files"]
+
+_READ_BYTES = 1 << 20
 
 
 def verify_files(paths: Sequence[str], handle: StoreHandle, *, quick: bool = False) -> Iterator[Finding]:
@@ -30,10 +35,7 @@ def verify_documents(
     A view is checked splice by splice, and (not quick) its session against the digest that is recorded.
     """
     rows = handle.get().views() if handle.exists else []
-    if not rows:
-        yield from check.verify_documents(documents, handle, quick=quick)
-        return
-    longest = max(row.view.size for row in rows)
+    longest = max((row.view.size for row in rows), default=0)
     each = DocumentCheck(handle, quick=quick)
     for name, source in documents:
         data = source.read(longest)
@@ -43,10 +45,30 @@ def verify_documents(
             if recorded is not None:
                 yield from _of_view(recorded, data, name, each)
                 continue
+        edited = edited_view(rows, data)
         source.seek(0)
         if check.may_hold_references(source):
             source.seek(0)
             yield from each.document(source, name)
+            continue
+        source.seek(0)
+        yield from _of_markers(source, name, handle, is_edited=edited is not None)
+
+
+def _of_markers(source: BinaryIO, name: str, handle: StoreHandle, *, is_edited: bool) -> Iterator[Finding]:
+    """Of a file without references: whether it is what is left of a view."""
+    watch = MarkerWatch(source)
+    whole = sha256()
+    while piece := watch.read(_READ_BYTES):
+        whole.update(piece)
+    if watch.found is None:
+        return
+    if handle.exists and handle.get().document_root(Digest(whole.hexdigest())) is not None:
+        return
+    if is_edited:
+        yield Finding(FindingName.MISMATCH, None, name, "it was a view, and was changed in the middle")
+    else:
+        yield Finding(FindingName.MISSING, None, name, ViewMissing(watch.found).message)
 
 
 def _of_view(recorded: RecordedView, data: bytes, name: str, each: DocumentCheck) -> Iterator[Finding]:
@@ -59,6 +81,8 @@ def _of_view(recorded: RecordedView, data: bytes, name: str, each: DocumentCheck
                 yield Finding(found[0], splice.descriptor.digest, f"{name}:$@{splice.start}", found[1])
         if is_whole and not each.quick:
             recorded.source(data)
+    except ViewMissing as error:
+        yield Finding(FindingName.MISSING, None, name, error.message)
     except (RootDamaged, BaseMissing) as error:
         yield Finding(FindingName.DAMAGED, None, name, error.message)
     except UnfoldMismatch as error:

@@ -11,11 +11,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from castore.api import fold_bytes, fold_stream, open_store, unfold_bytes, unfold_stream, verify_files
-from castore.errors import DigestAmbiguous, InvalidOption, LimitExceeded, ObjectMissing, UnfoldMismatch
+from castore.api import (
+    collect,
+    fold_bytes,
+    fold_stream,
+    keep,
+    open_store,
+    unfold_bytes,
+    unfold_stream,
+    verify_files,
+)
+from castore.digest import Digest
+from castore.errors import (
+    DigestAmbiguous,
+    InvalidOption,
+    LimitExceeded,
+    ObjectMissing,
+    UnfoldMismatch,
+    ViewMissing,
+)
 from castore.fold.policy import FoldPolicy
 from castore.objects.finding import FindingName
 from castore.store import Store, StoreHandle
+from castore.store.keeping import RootChoice
 from castore.transcript.budget import Budget
 from castore.transcript.decision import ViewOptions
 from castore.transcript.model import PartKind
@@ -189,14 +207,62 @@ class TestWhatARootKeeps:
         assert unfold_bytes(store, grown.to_bytes()) == pi_session(7)
         assert unfold_bytes(store, first.to_bytes()) == pi_session(5)
 
-    def test_another_store_knows_nothing_of_it(self, store: Store, tmp_path: Path) -> None:
+    def test_another_store_says_that_it_knows_nothing_of_it(self, store: Store, tmp_path: Path) -> None:
         view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE).to_bytes()
         other = open_store(tmp_path / "other", create=True)
-        target = io.BytesIO()
-        report = unfold_stream(io.BytesIO(view), target, StoreHandle.of(other))
-        assert target.getvalue() == view
-        assert report.has_markers
+        file = tmp_path / "view.jsonl"
+        file.write_bytes(view)
+        for handle in (StoreHandle.of(other), StoreHandle(tmp_path / "none", may_create=False)):
+            target = io.BytesIO()
+            with pytest.raises(ViewMissing):
+                unfold_stream(io.BytesIO(view), target, handle)
+            assert target.getvalue() == b""
+            assert [each.name for each in verify_files([str(file)], handle)] == [FindingName.MISSING]
+        # What is folded there is a document like any other.
+        folded = io.BytesIO()
+        fold_stream(io.BytesIO(view), folded, StoreHandle.of(other), FoldPolicy(bytes_over=1 << 30))
+        assert folded.getvalue() == view
+        assert unfold_bytes(other, view) == view
+        assert list(verify_files([str(file)], StoreHandle.of(other))) == []
         other.close()
+
+    def test_a_longer_view_is_not_taken_for_an_earlier_one_with_a_tail(
+        self, store: Store, tmp_path: Path
+    ) -> None:
+        other = open_store(tmp_path / "other", create=True)
+        for known in (store, other):
+            make_view(pi_session(5), StoreHandle.of(known), ViewRequest(options=ViewOptions(step=4)))
+        longer = make_view(pi_session(9), StoreHandle.of(store), ViewRequest(options=ViewOptions(step=4)))
+        assert longer.to_bytes().count(b"[ctx ") > 3
+        assert unfold_bytes(store, longer.to_bytes()) == pi_session(9)
+        with pytest.raises((ViewMissing, UnfoldMismatch)):
+            unfold_bytes(other, longer.to_bytes())
+        other.close()
+
+    def test_a_tag_and_a_keep_of_a_view_keep_it(self, store: Store, fast_path: Path) -> None:
+        for turns, act in ((5, "tag"), (7, "keep"), (9, "file")):
+            view = make_view(pi_session(turns), StoreHandle.of(store), STEP_ONE).to_bytes()
+            digest = str(Digest.of(view))
+            if act == "tag":
+                store.tag("mine", digest)
+            elif act == "keep":
+                store.keep([store.keep_draft(digest)])
+            else:
+                file = fast_path / "kept.jsonl"
+                file.write_bytes(view)
+                keep(store, files=[file])
+            store.forget(RootChoice(references=(digest,)), at_once=True)
+            collect(store, forgotten_now=True)
+            assert unfold_bytes(store, view) == pi_session(turns), act
+
+    def test_gc_keeps_the_views_that_lie_in_files(self, store: Store, fast_path: Path) -> None:
+        view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE).to_bytes()
+        file = fast_path / "view.jsonl"
+        file.write_bytes(view)
+        store.forget(RootChoice(references=(str(Digest.of(view)),)))
+        collect(store, documents=[file], forgotten_now=True)
+        assert unfold_bytes(store, view) == pi_session(5)
+        file.unlink()
 
 
 class TestBudgets:
