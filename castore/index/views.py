@@ -22,6 +22,11 @@ class ViewRow(NamedTuple):
     head: tuple[int, str] | None
     """Bytes of the view up to the end of what stands for its first splice, and their SHA-256 in hex."""
 
+    @property
+    def is_session(self) -> bool:
+        """Nothing left it: it was recorded to say that it stands for itself."""
+        return self.view == self.source
+
 
 def rows(connection: sqlite3.Connection, seen: Seen, now: float) -> list[ViewRow]:
     """The views whose roots have not expired, the latest first."""

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 from castore.errors import InvalidOption, LimitExceeded
 from castore.transcript.decision import Decision, ViewOptions
+from castore.transcript.measure import Measured, Meter
 from castore.transcript.model import Transcript
 from castore.transcript.render import Rendered, render
 from castore.transcript.strategies import decide, find_strategies
 
-__all__ = ["STEPS", "Budget", "Fitted", "fit"]
+__all__ = ["STEPS", "Budget", "Fitted", "Measured", "fit"]
 
 STEPS = (
     "the strategies asked for",
@@ -28,18 +29,24 @@ STEPS = (
     "prose leaves too, the oldest first (cap, with --allow-prose)",
 )
 
-_WRITTEN = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kKmM]?)(?:-?([a-zA-Z]+))?")
+_WRITTEN = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([kKmM]?)(?:-?([a-zA-Z]+))?")
 _FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
 _MARGIN = 0.98
 """Tokens do not add up: a cap in bytes aims a little below, and is tried again lower if it misses."""
+_SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """limit: bytes of the view, or tokens of it."""
+    """limit: bytes of the view, as a file; or tokens of what the model gets of it
+    (castore.transcript.measure)."""
 
     limit: int
     is_tokens: bool = False
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise InvalidOption("a budget must be at least 1")
 
     @classmethod
     def parse(cls, text: str) -> Budget:
@@ -52,21 +59,10 @@ class Budget:
                 hint="say bytes (200000, 150kB) or tokens (30k-tokens)",
                 subject=text,
             )
-        limit = int(float(match[1]) * _FACTORS[match[2].lower()])
-        if limit < 1:
-            raise InvalidOption("a budget must be at least 1")
-        return cls(limit, unit.startswith("token"))
+        return cls(int(float(match[1]) * _FACTORS[match[2].lower()]), unit.startswith("token"))
 
     def __str__(self) -> str:
         return f"{self.limit}-tokens" if self.is_tokens else str(self.limit)
-
-    def measure(self, rendered: Rendered) -> int:
-        """What a view takes of it."""
-        if not self.is_tokens:
-            return rendered.size
-        from castore.transcript import tokens
-
-        return tokens.count(b"".join(rendered.pieces()))[0]
 
 
 @dataclass(frozen=True)
@@ -78,6 +74,7 @@ class Fitted:
     strategies: tuple[str, ...]
     options: ViewOptions
     level: int
+    measured: Measured
 
 
 def fit(
@@ -89,51 +86,71 @@ def fit(
     allow_prose: bool = False,
 ) -> Fitted:
     """The first of the steps whose view is within the budget. Raises LimitExceeded if none is."""
+    meter = Meter(transcript, is_tokens=budget.is_tokens)
     last: Fitted | None = None
-    for level, (strategies, chosen) in enumerate(_steps(transcript, names, options, budget, allow_prose)):
-        found = find_strategies(strategies)
-        decisions = decide(transcript, found, chosen)
-        rendered = render(transcript, decisions, chosen)
-        last = Fitted(decisions, rendered, tuple(str(each.id) for each in found), chosen, level)
-        if budget.measure(rendered) <= budget.limit:
-            return last
+    for step in _steps(names, options, allow_prose):
+        for share in _SHARES if step.is_cap and budget.is_tokens else (1.0,):
+            chosen = step.options
+            if step.is_cap and last is not None:
+                chosen = replace(chosen, cap_bytes=_cap_bytes(last, budget, meter, share))
+            last = _fitted(transcript, step, chosen, meter)
+            if last.measured.size <= budget.limit:
+                return last
     assert last is not None
-    unit = "tokens" if budget.is_tokens else "bytes"
     raise LimitExceeded(
-        f"the view takes {budget.measure(last.rendered):,} {unit} with all that may leave gone; "
-        f"the budget is {budget.limit:,}",
+        f"the view takes {last.measured} with all that may leave gone; the budget is {budget.limit:,}",
         limit="budget",
         hint="raise the budget, or let the oldest prose leave with --allow-prose"
         if not allow_prose
         else "raise the budget: what is left is the last turn, calls and what ties them together",
-        needed=budget.measure(last.rendered),
+        needed=last.measured.size,
+        is_estimated=last.measured.is_estimated,
     )
 
 
-def _steps(
-    transcript: Transcript, names: tuple[str, ...], options: ViewOptions, budget: Budget, allow_prose: bool
-) -> Iterator[tuple[tuple[str, ...], ViewOptions]]:
-    """Strategies and options of each step, in order."""
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """level: of STEPS. is_cap: its cap follows from what the step before it takes."""
+
+    level: int
+    names: tuple[str, ...]
+    options: ViewOptions
+    is_cap: bool = False
+
+
+def _steps(names: tuple[str, ...], options: ViewOptions, allow_prose: bool) -> Iterator[_Step]:
+    given = {name.partition("@")[0] for name in names}
 
     def more(*added: str) -> tuple[str, ...]:
-        return (*names, *(each for each in added if each not in names))
+        return (*names, *(each for each in added if each not in given))
 
-    yield names, options
-    yield more("dedupe-reads"), options
+    yield _Step(0, names, options)
+    yield _Step(1, more("dedupe-reads"), options)
     closer = replace(options, step=1)
-    yield more("dedupe-reads"), closer
-    yield more("dedupe-reads", "clip"), closer
+    yield _Step(2, more("dedupe-reads"), closer)
+    yield _Step(3, more("dedupe-reads", "clip"), closer)
     for is_prose in (False, True) if allow_prose else (False,):
-        for share in (1.0, 0.75, 0.5, 0.25) if budget.is_tokens else (1.0,):
-            cap_bytes = _cap_bytes(transcript, budget, share)
-            capped = replace(closer, cap_bytes=cap_bytes, cap_prose=is_prose)
-            yield more("dedupe-reads", "clip", "cap"), capped
+        capped = replace(closer, cap_prose=is_prose)
+        yield _Step(5 if is_prose else 4, more("dedupe-reads", "clip", "cap"), capped, is_cap=True)
 
 
-def _cap_bytes(transcript: Transcript, budget: Budget, share: float) -> int:
+def _fitted(transcript: Transcript, step: _Step, options: ViewOptions, meter: Meter) -> Fitted:
+    found = find_strategies(step.names)
+    decisions = decide(transcript, found, options)
+    rendered = render(transcript, decisions, options)
+    taken = tuple(str(each.id) for each in found)
+    return Fitted(decisions, rendered, taken, options, step.level, meter.measure(rendered))
+
+
+def _cap_bytes(last: Fitted, budget: Budget, meter: Meter, share: float) -> int:
+    """Bytes of a view that takes so much of the budget; of one in tokens about that: what is over leaves at
+    as many bytes a token as its texts have now."""
     if not budget.is_tokens:
         return budget.limit
-    from castore.transcript import tokens
-
-    count = max(tokens.count(transcript.source)[0], 1)
-    return int(budget.limit * len(transcript.source) / count * share * _MARGIN)
+    if not share:
+        return 0
+    over = last.measured.size - budget.limit * share * _MARGIN
+    return max(int(last.rendered.size - over * meter.bytes_a_token(last.rendered, last.measured)), 0)

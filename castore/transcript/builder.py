@@ -58,6 +58,12 @@ class _Open:
     calls: list[str]
     answers: list[str]
 
+    @property
+    def is_only_thinking(self) -> bool:
+        """A reply that was interrupted, or of which the rest is still to come."""
+        kinds = {part.kind for part in self.parts}
+        return self.role is Role.ASSISTANT and kinds == {PartKind.THINKING} and not self.calls
+
 
 class Builder:
     """Tell messages in the order in which the model gets them; parts belong to the latest one told."""
@@ -73,6 +79,7 @@ class Builder:
         self.leaf: str | None = None
         self.is_final = True
         """False if the last reply says of itself that more will follow it without a prompt."""
+        self.splits_replies = False
         self._messages: list[_Open] = []
         self._loose: list[_Told] = []
         self._leaves: list[Leave] = []
@@ -226,6 +233,11 @@ class Builder:
                 self.odd(record.line, "glued-records", "a record begins on the line of the one before it")
         self._oddities.sort(key=lambda odd: odd.line)
         messages, turns = self._number()
+        for message in messages:
+            if message.is_only_thinking:
+                # Its tool may leave it out whole; with a marker in it, a text, it would be sent.
+                for part in message.parts:
+                    part.form = Form.FIXED
         parts = self._placed(messages, turns)
         last = turns[-1] + 1 if turns else 0
         return Transcript(
@@ -239,6 +251,7 @@ class Builder:
             leaves=sorted(self._leaves, key=lambda leave: leave.start),
             oddities=self._oddities,
             text_block=self.text_block,
+            splits_replies=self.splits_replies,
             session=self.session,
             leaf=self.leaf,
             boundaries=sorted(self._boundaries),
@@ -324,7 +337,7 @@ class Builder:
         answered = {id for message in messages for id in message.answers}
         is_waiting = any(id not in answered for id in last.calls)
         is_result = last.role is Role.RESULT or (last.role is not Role.ASSISTANT and bool(last.answers))
-        if not is_result and not is_waiting and self.is_final:
+        if not is_result and not is_waiting and self.is_final and not last.is_only_thinking:
             return None
         if not is_result and last.role is not Role.ASSISTANT:
             return None
@@ -333,7 +346,8 @@ class Builder:
             if message.is_prompt:
                 return turns[index]
             # A reply without a call ended the loop before this one, whoever made the model go on.
-            if message.role is Role.ASSISTANT and not message.calls and message is not last:
+            is_end = message.role is Role.ASSISTANT and not message.calls and not message.is_only_thinking
+            if is_end and message is not last:
                 return turns[index + 1]
         return 0
 

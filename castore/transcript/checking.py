@@ -13,7 +13,9 @@ __all__ = ["check_view"]
 
 
 def check_view(view: View) -> tuple[list[Finding], list[Finding]]:
-    """The findings in the view that its session does not have, and those that it has."""
+    """The findings in the view that its session does not have, and those that it has.
+
+    They are told apart by their rule: of as many as the session has of one, none is the view's."""
     transcript = view.transcript
     form = find_format(transcript.format)
     before = check(transcript.api, form.api_messages(transcript))

@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING
 
 from castore.descriptor import Descriptor, Kind
 from castore.document.preview import line_count
-from castore.errors import DocumentInvalid, InvalidOption
+from castore.errors import InvalidOption
 from castore.roots.model import Content, RootDraft, RootKind
+from castore.transcript.decision import ViewOptions
 from castore.transcript.marker import clip_marker
 from castore.transcript.strategies.clip import head_and_tail
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["clip_text"]
+__all__ = ["check_clip", "clip_text"]
 
 _NOTICE_CHARACTERS = 200
+
+
+def check_clip(characters_max: int, retrieve_with: str | None) -> None:
+    """Raises InvalidOption for what `clip_text` would not take, before there is a text to lose."""
+    if characters_max < 1:
+        raise InvalidOption(f"a limit must be at least 1, not {characters_max}")
+    ViewOptions(retrieve_with=retrieve_with)
 
 
 def clip_text(
@@ -36,16 +44,12 @@ def clip_text(
 ) -> bytes:
     """`data`, or at most `characters_max` characters of it and a marker. A root of kind put keeps the whole.
 
-    Raises DocumentInvalid for what is not UTF-8 text, and what Store and Batch raise.
+    Of UTF-8 no character is cut; of anything else (the marker says `bytes`, not `text`) each byte that is no
+    part of a character counts as one. Raises InvalidOption, and what Store and Batch raise.
     """
-    if characters_max < 1:
-        raise InvalidOption(f"a limit must be at least 1, not {characters_max}")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise DocumentInvalid(
-            f"not UTF-8 text at byte {error.start}", offset=error.start, hint="'ctx put' stores any file"
-        ) from error
+    check_clip(characters_max, retrieve_with)
+    # A byte that is no text decodes to half a character that stands for it, and is encoded back to that byte.
+    text = data.decode("utf-8", "surrogateescape")
     if len(text) <= characters_max + _NOTICE_CHARACTERS:
         return data
     with handle.get_or_create().batch() as batch:
@@ -62,14 +66,24 @@ def clip_text(
             allow_purged=allow_purged,
         )
     head, tail = head_and_tail(characters_max)
-    descriptor = Descriptor(Kind.TEXT, staged.digest, staged.size, lines=line_count(data))
+    is_text = _is_text(text)
     between = clip_marker(
-        descriptor,
-        "text",
+        Descriptor(Kind.TEXT, staged.digest, staged.size, lines=line_count(data))
+        if is_text
+        else Descriptor(Kind.SPAN, staged.digest, staged.size),
+        "text" if is_text else "bytes",
         head=head,
         tail=tail,
         left_out=len(text) - head - tail,
         retrieve_with=retrieve_with,
     )
     end = "\n" + text[len(text) - tail :] if tail else "\n"
-    return f"{text[:head]}\n{between}{end}".encode()
+    return f"{text[:head]}\n{between}{end}".encode("utf-8", "surrogateescape")
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

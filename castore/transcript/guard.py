@@ -69,16 +69,18 @@ class RepeatGuard:
         return self._in_a_row if (name, _canonical(arguments)) == self._latest else 0
 
     def message_for(self, name: str, arguments: Any) -> str | None:
-        """What to tell the model instead of making the call; None: it is no repeat. Raises InvalidOption."""
+        """What to tell the model instead of making the call; None: it is no repeat. Raises InvalidOption.
+
+        It says what is known, that the call is the same; what the tool would give back is not."""
         count = self.in_a_row(name, arguments)
         if count < self.times:
             return None
         times = "once" if count == 1 else f"{count} times in a row"
         shown = _shown(_canonical(arguments))
         return (
-            f"'{_shown(name)}' was called {times} with these very arguments, {shown}: the result will be the "
-            "same again, so the call was not made. Use the result that you have; if it is not what you need, "
-            "change the arguments, take another tool, or say what keeps you from going on."
+            f"'{_shown(name)}' was called {times} with these very arguments, {shown}: so this call was not "
+            "made. Use the results that you have; if they are not what you need, change the arguments, take "
+            "another tool, or say what keeps you from going on."
         )
 
 

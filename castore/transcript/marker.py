@@ -24,10 +24,38 @@ __all__ = [
     "whole_marker",
 ]
 
+LABELS = frozenset(
+    {
+        "arguments",
+        "assistant text",
+        "context text",
+        "error result",
+        "summary",
+        "system text",
+        "text",
+        "thinking",
+        "tool result",
+        "unknown block",
+        "unknown item",
+        "unknown record",
+        "unknown result",
+        "user text",
+    }
+)
+"""What parts are called, but for media, which have their type."""
+
+_MEDIA_TYPE = re.compile(r"[a-z]+/[a-zA-Z0-9.+-]{1,60}")
+
 _SHORT_HEX = 16
 
 # A JSON string that is a marker and nothing else: what stands for a part that moved.
 _BEGINS = b'"[ctx '
+# Or on a line of its own, between the head and the tail of a clipped text.
+_BEGINS_LINE = b"\\n[ctx "
+_CLIPPED = re.compile(
+    rb"\\n(\[ctx ([0-9a-f]{16}): [ !#-\[\]-~]{1,200}; first [0-9]+(?: and last [0-9]+)? characters"
+    rb" stand here, [0-9]+ left out[ !#-\[\]-~]{0,150}\])(?=\\n|\")"
+)
 _WHOLE = re.compile(rb'(?<!\\)"(\[ctx ([0-9a-f]{16}): [ !#-\[\]-~]{1,400}\])"')
 _WHOLE_BYTES_MAX = 450
 
@@ -68,12 +96,15 @@ def clip_marker(
 
 
 def whole_marker(data: bytes, known: Collection[str] = ()) -> str | None:
-    """The first marker that is a whole string of `data`; None if there is none. known: 16 digits of those
-    that are passed over. A session may well quote a marker, but hardly as a string of its own."""
-    if _BEGINS not in data:
-        return None
-    found = (match for match in _WHOLE.finditer(data) if match[2].decode() not in known)
-    return next((match[1].decode() for match in found), None)
+    """The first marker that is a whole string of `data`, or stands between a clip's head and tail; None if
+    there is none. known: 16 digits of those that are passed over. A session may well quote a marker, but
+    hardly as a string of its own."""
+    for begins, pattern in ((_BEGINS, _WHOLE), (_BEGINS_LINE, _CLIPPED)):
+        if begins in data:
+            found = (match for match in pattern.finditer(data) if match[2].decode() not in known)
+            for match in found:
+                return match[1].decode()
+    return None
 
 
 class MarkerWatch:
@@ -120,6 +151,9 @@ def _verb(descriptor: Descriptor, retrieve_with: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """What a session says of itself may hold anything; a marker shows only what needs no escape anywhere."""
-    kept = "".join(c for c in text[:80] if c.isascii() and (c.isalnum() or c in " /.+-_|:#"))
-    return kept.strip() or "part"
+    """What a session says of itself may hold anything: a marker shows no more than a word of it, and nothing
+    that needs an escape anywhere."""
+    if text in LABELS or _MEDIA_TYPE.fullmatch(text):
+        return text
+    kept = "".join(c for c in text[:80] if c.isascii() and (c.isalnum() or c in "/.+-_|#"))
+    return kept or "part"

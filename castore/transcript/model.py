@@ -226,6 +226,8 @@ class Transcript:
     boundaries: Sequence[int] = ()
     reads: dict[str, str] = field(default_factory=dict)
     writes: Sequence[FileWrite] = ()
+    splits_replies: bool = False
+    """A reply may be several records, so that one of them may have an empty list of blocks."""
 
     @property
     def source(self) -> bytes:

@@ -18,6 +18,7 @@ from typing import Any
 from castore.descriptor import Descriptor, Encoding, Escape, Kind
 from castore.digest import Digest
 from castore.document.grammar import scan_strictly
+from castore.document.reference import members, parse_reference
 from castore.errors import (
     DigestAmbiguous,
     DocumentInvalid,
@@ -40,6 +41,7 @@ __all__ = [
     "RecordedSplice",
     "RecordedView",
     "edited_view",
+    "edited_words",
     "find_recorded",
     "is_asked_so",
     "prefix_digests",
@@ -124,11 +126,8 @@ class RecordedView:
         whole = sha256()
         pieces: list[bytes | memoryview] = []
         splices = splices_of(self.store, self.root)
-        known = {splice.descriptor.digest.short for splice in splices}
-        unknown = whole_marker(data[self.size :], known) if len(data) > self.size else None
-        if unknown is not None:
-            # A longer view of the session, of which no record is here, begins with this one.
-            raise ViewMissing(unknown)
+        if len(data) > self.size:
+            _check_tail(data[self.size :], {splice.descriptor.digest.short for splice in splices})
         for piece in self._pieces(memoryview(data)[: self.size], splices):
             whole.update(piece)
             pieces.append(piece)
@@ -185,6 +184,10 @@ def find_recorded(
     longest = view_size(rows, data)
     if longest is None or not _is_tail(data, longest):
         return None
+    if longest < len(data) and any(
+        root.kind is RootKind.DOCUMENT for root in store.document_roots(Digest.of(data))
+    ):
+        return None  # What begins with a view was folded, and is known as a whole.
     view = Digest.of(memoryview(data)[:longest])
     found = [row for row in rows if row.view == Content(view, longest)]
     roots = [root for row in found if (root := store.root(row.root_id)) is not None]
@@ -201,7 +204,11 @@ def is_asked_so(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 
 
 def view_size(rows: Sequence[ViewRow], data: bytes) -> int | None:
-    """Bytes of the longest of these views that `data` begins with; None if there is none."""
+    """Bytes of the longest of these views that `data` begins with; None if there is none.
+
+    What was recorded as standing for itself is only itself: with a tail it is another session.
+    """
+    rows = [row for row in rows if row.view.size == len(data) or not row.is_session]
     sizes = {row.view.size for row in rows if row.view.size <= len(data)}
     digests = prefix_digests(data, sizes)
     found = (row.view.size for row in rows if digests.get(row.view.size) == row.view.digest.hex)
@@ -220,6 +227,12 @@ def edited_view(rows: Sequence[ViewRow], data: bytes) -> ViewRow | None:
     return next((row for row in rows if row.head and digests.get(row.head[0]) == row.head[1]), None)
 
 
+def edited_words(row: ViewRow) -> str:
+    """Of bytes that begin like this view, and are none."""
+    session = row.source.digest.abbreviated
+    return f"it begins like a view of session '{session}', and was changed since, or its record is gone"
+
+
 def prefix_digests(data: bytes, sizes: set[int]) -> dict[int, str]:
     """The SHA-256, in hex, of the first so many bytes, for each size; one pass."""
     found: dict[int, str] = {}
@@ -234,6 +247,27 @@ def prefix_digests(data: bytes, sizes: set[int]) -> dict[int, str]:
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _check_tail(tail: bytes, known: set[str]) -> None:
+    """What a harness appended has nothing that was to be taken back. known: markers of the view itself.
+
+    Raises ViewMissing: a longer view of the session, whose record is not here, begins with this one;
+    UnfoldMismatch: a document that was folded and is not known begins with it.
+    """
+    marker = whole_marker(tail, known)
+    if marker is not None:
+        raise ViewMissing(marker)
+    for member in members(tail):
+        try:
+            reference = parse_reference(tail, member) if member[2] == 1 else None
+        except DocumentInvalid:
+            continue
+        if reference is not None:
+            raise UnfoldMismatch(
+                "a reference stands after the view, and no record says what folded it",
+                hint="unfold what follows the view on its own",
+            )
 
 
 def _is_tail(data: bytes, size: int) -> bool:

@@ -21,6 +21,7 @@ from castore.transcript.render import Rendered
 if TYPE_CHECKING:
     from castore.index.views import ViewRow
     from castore.store import Store
+    from castore.store.batch import NameMove
 
 __all__ = ["Recordable", "record"]
 
@@ -52,9 +53,10 @@ def record(
     rows: Sequence[ViewRow],
     *,
     allow_purged: bool,
+    move: NameMove | None = None,
 ) -> Root:
     """The view's root is there with all its objects. Where the view that it is based on goes meanwhile, it is
-    recorded whole."""
+    recorded whole. move: as of Batch.commit."""
     recorded = _recorded(view.rendered)
     scope = store.granted.writing_scope(draft.scope)
     base = _base(store, view, said, scope, rows, recorded)
@@ -80,7 +82,7 @@ def record(
                 details={**draft.details, VIEW: facts},
             )
             try:
-                return batch.commit(whole, allow_purged=allow_purged)
+                return batch.commit(whole, move=move, allow_purged=allow_purged)
             except BaseMissing:
                 # It went between our look and the transaction.
                 base = None

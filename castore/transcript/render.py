@@ -19,8 +19,9 @@ from castore.document.grammar import ARRAY, OBJECT, SPACE, STRING, Node
 from castore.document.single import single_value
 from castore.document.strings import decode_literal, encode_text
 from castore.fold.literal import NO_DIGEST, object_of
+from castore.transcript.arguments import shorter_arguments
 from castore.transcript.decision import Act, Decision, Decisions, ViewOptions
-from castore.transcript.marker import clip_marker, marker, same_marker
+from castore.transcript.marker import clip_marker, least_bytes, marker, same_marker
 from castore.transcript.model import Form, Leave, Part, PartKind, Reason, Transcript
 
 __all__ = ["Rendered", "ViewSplice", "render"]
@@ -93,7 +94,17 @@ def render(transcript: Transcript, decisions: Decisions, options: ViewOptions) -
         splice = _Replacing(transcript, part, decision, options, decisions).splice()
         if splice is not None:
             splices.append(splice)
-    splices.extend(_drops(transcript, dropped))
+    for run in _drop_runs(transcript.source, dropped):
+        if _is_whole_list(transcript.source, run) and not transcript.splits_replies:
+            # The API refuses a message without a block, so these leave a marker after all.
+            marked = [replace(decisions[part.index], act=Act.MOVE) for part in run]
+            replacing = [
+                _Replacing(transcript, part, decision, options, decisions)
+                for part, decision in zip(run, marked, strict=True)
+            ]
+            splices.extend(splice for each in replacing if (splice := each.splice()) is not None)
+        else:
+            splices.extend(_drops(transcript, run))
     splices.sort(key=lambda splice: splice.start)
     return Rendered(transcript, tuple(splices))
 
@@ -143,26 +154,34 @@ def _outside(parts: Sequence[Part], gone: list[tuple[int, int]]) -> Iterator[Par
 # --- Parts that leave nothing ----------------------------------------------------------------------
 
 
-def _drops(transcript: Transcript, parts: list[Part]) -> Iterator[ViewSplice]:
-    """Blocks leave their lists, each with the commas that would be left over."""
-    source = transcript.source
+def _drop_runs(source: bytes, parts: list[Part]) -> list[list[Part]]:
+    """Blocks that leave, by runs of neighbours in one list."""
     runs: list[list[Part]] = []
     for part in parts:
         if runs and _comma_after(source, runs[-1][-1].end) == _comma_before(source, part.start) is not None:
             runs[-1].append(part)
         else:
             runs.append([part])
-    for run in runs:
-        starts = [part.start for part in run]
-        end = run[-1].end
-        comma = _comma_after(source, end)
-        if comma is not None:
-            end = SPACE.match(source, comma + 1).end()  # type: ignore[union-attr]
-        else:
-            before = _comma_before(source, starts[0])
-            starts[0] = starts[0] if before is None else before
-        for part, start, stop in zip(run, starts, [*starts[1:], end], strict=True):
-            yield _with_object(transcript, part, start, stop, b"", Reason.THINKING)
+    return runs
+
+
+def _is_whole_list(source: bytes, run: list[Part]) -> bool:
+    return _comma_before(source, run[0].start) is None and _comma_after(source, run[-1].end) is None
+
+
+def _drops(transcript: Transcript, run: list[Part]) -> Iterator[ViewSplice]:
+    """A run leaves its list, with the commas that would be left over."""
+    source = transcript.source
+    starts = [part.start for part in run]
+    end = run[-1].end
+    comma = _comma_after(source, end)
+    if comma is not None:
+        end = SPACE.match(source, comma + 1).end()  # type: ignore[union-attr]
+    else:
+        before = _comma_before(source, starts[0])
+        starts[0] = starts[0] if before is None else before
+    for part, start, stop in zip(run, starts, [*starts[1:], end], strict=True):
+        yield _with_object(transcript, part, start, stop, b"", Reason.THINKING)
 
 
 def _comma_after(source: bytes, at: int) -> int | None:
@@ -247,10 +266,14 @@ class _Replacing:
         if part.form is Form.BLOCK:
             block = self.transcript.text_block
             return block.before + literal + block.after
+        least = least_bytes(self.options.retrieve_with)
         if part.form is Form.ARGUMENTS:
-            return b'{"ctx":' + literal + b"}"
+            return shorter_arguments(self.transcript.literal(part), literal, least)
         if part.form is Form.JSON_TEXT:
-            return _string_literal('{"ctx":' + literal.decode() + "}")
+            written = decode_literal(self.transcript.literal(part)).encode("utf-8", "surrogatepass")
+            return _string_literal(
+                shorter_arguments(written, literal, least).decode("utf-8", "surrogatepass")
+            )
         return literal
 
 

@@ -6,9 +6,10 @@ same everywhere. Nothing is ever fetched. docs/decisions/0013-tokens.md has the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 
-__all__ = ["ENCODING", "count", "estimate"]
+__all__ = ["ENCODING", "count", "counter", "estimate"]
 
 ENCODING = "o200k_base"
 """The vocabulary that is counted in, and that the estimate was fitted to. Models of other vendors have their
@@ -18,12 +19,23 @@ own, so for those an exact count is an estimate too."""
 def count(data: bytes) -> tuple[int, bool]:
     """Tokens of the text, and whether they were counted (`castore[tokens]`) or estimated. Bytes that are no
     UTF-8 count as replacement characters."""
+    count_one, is_exact = counter()
+    return count_one(data), is_exact
+
+
+def counter() -> tuple[Callable[[bytes], int], bool]:
+    """What counts tokens of a text here, and whether it does not estimate them. For many texts: whether the
+    extra is installed is looked for once."""
     try:
         tokenizer = import_module("toktok")
     except ImportError:
-        return estimate(data), False
-    counted: int = tokenizer.batch_count([data.decode("utf-8", "replace")], ENCODING, threads=1)[0]
-    return counted, True
+        return estimate, False
+
+    def count_exactly(data: bytes) -> int:
+        counted: int = tokenizer.batch_count([data.decode("utf-8", "replace")], ENCODING, threads=1)[0]
+        return counted
+
+    return count_exactly, True
 
 
 def estimate(data: bytes) -> int:

@@ -18,7 +18,7 @@ from castore.fold import unfold
 from castore.fold.unfold import UnfoldReport
 from castore.roots.model import Content
 from castore.transcript.marker import MarkerWatch
-from castore.transcript.recorded import RecordedView, edited_view, find_recorded, view_size
+from castore.transcript.recorded import RecordedView, edited_view, edited_words, find_recorded, view_size
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
@@ -66,7 +66,7 @@ def unfold_stream(
         edited = edited_view(rows, data)
     if edited is not None and store.document_root(Digest.of(data)) is None:
         raise UnfoldMismatch(
-            f"it was a view of session '{edited.source.digest.abbreviated}', and was changed in the middle",
+            edited_words(edited),
             hint="make the view again with 'ctx view'; only whole records may follow a view",
         )
     return _unfold_document(data, source, target, handle, only=only, is_private=is_private)

@@ -12,9 +12,17 @@ from castore.fold import check
 from castore.fold.check import DocumentCheck
 from castore.objects.finding import Finding, FindingName
 from castore.transcript.marker import MarkerWatch
-from castore.transcript.recorded import RecordedView, edited_view, find_recorded, splices_of, view_size
+from castore.transcript.recorded import (
+    RecordedView,
+    edited_view,
+    edited_words,
+    find_recorded,
+    splices_of,
+    view_size,
+)
 
 if TYPE_CHECKING:
+    from castore.index.views import ViewRow
     from castore.store import StoreHandle
 
 __all__ = ["verify_documents", "verify_files"]
@@ -52,10 +60,12 @@ def verify_documents(
             yield from each.document(source, name)
             continue
         source.seek(0)
-        yield from _of_markers(source, name, handle, is_edited=edited is not None)
+        yield from _of_markers(source, name, handle, edited)
 
 
-def _of_markers(source: BinaryIO, name: str, handle: StoreHandle, *, is_edited: bool) -> Iterator[Finding]:
+def _of_markers(
+    source: BinaryIO, name: str, handle: StoreHandle, edited: ViewRow | None
+) -> Iterator[Finding]:
     """Of a file without references: whether it is what is left of a view."""
     watch = MarkerWatch(source)
     whole = sha256()
@@ -65,8 +75,8 @@ def _of_markers(source: BinaryIO, name: str, handle: StoreHandle, *, is_edited: 
         return
     if handle.exists and handle.get().document_root(Digest(whole.hexdigest())) is not None:
         return
-    if is_edited:
-        yield Finding(FindingName.MISMATCH, None, name, "it was a view, and was changed in the middle")
+    if edited is not None:
+        yield Finding(FindingName.MISMATCH, None, name, edited_words(edited))
     else:
         yield Finding(FindingName.MISSING, None, name, ViewMissing(watch.found).message)
 

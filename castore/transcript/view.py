@@ -24,11 +24,11 @@ from castore.document.reference import members
 from castore.errors import InvalidOption, SessionInvalid
 from castore.fold.literal import rebuild
 from castore.roots.model import Content, Root, RootDraft, RootKind
-from castore.transcript.budget import Budget, fit
+from castore.transcript.budget import Budget, Measured, fit
 from castore.transcript.decision import Decision, ViewOptions
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.model import PartKind, Transcript
-from castore.transcript.recorded import edited_view, find_recorded, is_asked_so
+from castore.transcript.recorded import edited_view, edited_words, find_recorded, is_asked_so
 from castore.transcript.recording import record
 from castore.transcript.records import read_records
 from castore.transcript.render import Rendered, render
@@ -37,6 +37,7 @@ from castore.transcript.strategies import decide, find_strategies
 if TYPE_CHECKING:
     from castore.index.views import ViewRow
     from castore.store import Store, StoreHandle
+    from castore.store.batch import NameMove
 
 __all__ = ["DEFAULT_STRATEGIES", "View", "ViewRequest", "make_view", "plan_view"]
 
@@ -50,17 +51,27 @@ _BRANCH = ("leaf", "sidechain", "asked")
 class ViewRequest:
     """What is asked for. format None: told from the content. is_strict: what is odd is refused.
 
-    budget: strategies are added until the view fits (castore.transcript.budget).
+    strategies: names; or one text, with commas between them. budget: strategies are added until the view fits
+    (castore.transcript.budget); a text is parsed. Raises InvalidOption for what is neither.
     """
 
-    strategies: tuple[str, ...] = DEFAULT_STRATEGIES
+    strategies: Sequence[str] = DEFAULT_STRATEGIES
     options: ViewOptions = field(default_factory=ViewOptions)
     format: str | None = None
     leaf: str | None = None
     sidechain: str | None = None
     is_strict: bool = False
-    budget: Budget | None = None
+    budget: Budget | str | None = None
     allow_prose: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategies", _names(self.strategies))
+        if isinstance(self.budget, str):
+            object.__setattr__(self, "budget", Budget.parse(self.budget))
+        elif self.budget is not None and not isinstance(self.budget, Budget):
+            raise InvalidOption(f"a budget is a Budget or a text, not a {type(self.budget).__name__}")
+        if not isinstance(self.options, ViewOptions):
+            raise InvalidOption(f"options are a ViewOptions, not a {type(self.options).__name__}")
 
     def said(self) -> dict[str, Any]:
         """What decides the view's bytes, as its root remembers it."""
@@ -77,7 +88,8 @@ class ViewRequest:
 class View:
     """A view and how it came about. taken: ids of the strategies that made it.
 
-    root: None if the view is the session itself, or was only planned.
+    root: None if the view is the session itself, or was only planned. measured: what it takes of its budget;
+    None if there was none.
     """
 
     transcript: Transcript
@@ -85,6 +97,7 @@ class View:
     rendered: Rendered
     taken: tuple[str, ...]
     root: Root | None = None
+    measured: Measured | None = None
 
     @cached_property
     def source(self) -> Content:
@@ -134,12 +147,22 @@ def plan_view(source: bytes, request: ViewRequest, handle: StoreHandle | None = 
         )
         error.at(f"line {odd.line}")
         raise error
-    if request.budget is not None:
+    if isinstance(request.budget, Budget):
         fitted = fit(
-            transcript, request.strategies, request.options, request.budget, allow_prose=request.allow_prose
+            transcript,
+            tuple(request.strategies),
+            request.options,
+            request.budget,
+            allow_prose=request.allow_prose,
         )
         _prove(fitted.rendered)
-        return View(transcript, fitted.decisions, fitted.rendered, taken=fitted.strategies)
+        return View(
+            transcript,
+            fitted.decisions,
+            fitted.rendered,
+            taken=fitted.strategies,
+            measured=fitted.measured,
+        )
     decisions = decide(transcript, strategies, request.options)
     rendered = render(transcript, decisions, request.options)
     _prove(rendered)
@@ -156,6 +179,7 @@ def make_view(
     scope: str | None = None,
     keep_seconds: int | None = None,
     allow_purged: bool = False,
+    move: NameMove | None = None,
     file: str | None = None,
     target: BinaryIO | None = None,
     is_private: bool = False,
@@ -163,7 +187,8 @@ def make_view(
     """The view of a session, recorded: `unfold` of its bytes gives `source` back.
 
     source: a session; or a view that was recorded, with or without records that a harness appended. If
-    nothing leaves, the view is the session, and no root and no store is made. file: where the view will
+    nothing leaves, the view is the session, and no root and no store is made. move: `name` may be taken from
+    the root that has it, as of Batch.commit. file: where the view will
     lie, an absolute path, which the root remembers. target: gets the view's bytes when it is recorded; or
     before, if it `is_private` (its owner shows it only when this returns): then a full disk records nothing.
     Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken and what Store and Batch raise.
@@ -171,6 +196,8 @@ def make_view(
     rows = handle.get().views() if handle.exists else []
     if rows:
         source = _session_of(source, handle.get(), rows, request)
+    if handle.exists:
+        _refuse_folded(source, handle.get())
     view = plan_view(source, request)
     is_session = not view.rendered.splices and next(members(source), None) is None
     if is_private or is_session:
@@ -190,13 +217,25 @@ def make_view(
         keep_seconds=keep_seconds,
         details={} if file is None else {"file": file},
     )
-    root = record(store, view, request.said(), draft, rows, allow_purged=allow_purged)
+    root = record(store, view, request.said(), draft, rows, allow_purged=allow_purged, move=move)
     if not is_private:
         _write(view, target)
     return replace(view, root=root)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    """Each a strategy that there is. Raises InvalidOption."""
+    if isinstance(given, str):
+        given = [name.strip() for name in given.split(",")]
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise InvalidOption("strategies are names, or one text with commas between them", option="--strategy")
+    found = find_strategies(given)
+    if len({each.id.name for each in found}) < len(found):
+        raise InvalidOption("a strategy is given twice", option="--strategy")
+    return tuple(given)
 
 
 def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: ViewRequest) -> bytes:
@@ -207,9 +246,10 @@ def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: V
         if edited is None or store.document_root(Digest.of(source)) is not None:
             return source
         raise SessionInvalid(
-            f"it was a view of session '{edited.source.digest.abbreviated}', and was changed in the middle",
-            hint="view the session itself; only whole records may follow a view",
+            edited_words(edited), hint="view the session itself; only whole records may follow a view"
         )
+    if recorded.root.document == recorded.root.source:
+        return source  # Nothing left it: it is as good a session as it was.
     facts = recorded.facts
     if not is_asked_so(facts, request.said()):
         made = ",".join(facts.get("strategies", ()))
@@ -218,6 +258,16 @@ def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: V
             hint="unfold it first, or ask for the same strategies and options",
         )
     return recorded.source(source)[0]
+
+
+def _refuse_folded(source: bytes, store: Store) -> None:
+    """A folded document is no session: its view would be told from it by nothing."""
+    for root in store.document_roots(Digest.of(source)):
+        if root.kind is RootKind.DOCUMENT and root.source is not None and root.source != root.document:
+            raise SessionInvalid(
+                "it is a folded document, not a session",
+                hint="'ctx unfold' gives the session back; view that",
+            )
 
 
 def _write(view: View, target: BinaryIO | None) -> None:

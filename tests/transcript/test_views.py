@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +28,7 @@ from castore.errors import (
     InvalidOption,
     LimitExceeded,
     ObjectMissing,
+    SessionInvalid,
     UnfoldMismatch,
     ViewMissing,
 )
@@ -35,7 +37,8 @@ from castore.objects.finding import FindingName
 from castore.store import Store, StoreHandle
 from castore.store.keeping import RootChoice
 from castore.transcript.budget import Budget
-from castore.transcript.decision import ViewOptions
+from castore.transcript.checking import check_view
+from castore.transcript.decision import Act, ViewOptions
 from castore.transcript.model import PartKind
 from castore.transcript.recorded import splices_of
 from castore.transcript.view import ViewRequest, make_view, plan_view
@@ -102,7 +105,7 @@ class TestViewsOfViews:
         edited = view.replace(b"prompt 3", b"prompt 8")
         assert edited != view
         for document in (edited, view[:-9], view + b'{"cut'):
-            with pytest.raises(UnfoldMismatch, match="changed in the middle"):
+            with pytest.raises(UnfoldMismatch, match="changed since"):
                 unfold_bytes(store, document)
 
     def test_two_sessions_with_one_view_are_told(self, store: Store) -> None:
@@ -263,6 +266,104 @@ class TestWhatARootKeeps:
         collect(store, documents=[file], forgotten_now=True)
         assert unfold_bytes(store, view) == pi_session(5)
         file.unlink()
+
+
+class TestRepeats:
+    @pytest.mark.parametrize("later", ["transparent", "clip", "tiered", "cap"])
+    def test_what_a_marker_points_to_stands_in_full(self, later: str) -> None:
+        session = pi_session(12, result="the same each time, and long enough to be worth a marker\n" * 40)
+        options = ViewOptions(step=1, clip_characters=300, cap_bytes=18_000)
+        view = plan_view(session, ViewRequest(("dedupe-reads", later), options))
+        for decision in view.decisions.values():
+            if decision.act is Act.SAME:
+                assert decision.same_as not in view.decisions
+        hold_prefixes(session, ViewRequest(("dedupe-reads", "transparent"), ViewOptions(step=2)))
+
+    def test_the_last_turn_keeps_its_result_though_an_equal_one_moves(self) -> None:
+        session = pi_session(3, result="the same each time, and long enough to be worth a marker\n" * 40)
+        cut = session[: session.rindex(b'{"type": "message"')]
+        view = plan_view(cut, ViewRequest(("dedupe-reads", "transparent"), ViewOptions(step=1)))
+        assert view.transcript.open_turn is not None
+        last = [part for part in view.transcript.parts if part.kind is PartKind.RESULT][-1]
+        assert last.index not in view.decisions
+
+
+class TestThinkingAlone:
+    def test_a_reply_of_nothing_else_stays(self) -> None:
+        thinking = {"type": "thinking", "thinking": "hm " * 300, "signature": "c2lnbmF0dXJl" * 20}
+        alone = json.dumps(
+            {
+                "type": "assistant",
+                "uuid": "a1",
+                "parentUuid": None,
+                "sessionId": "s",
+                "message": {"id": "m1", "role": "assistant", "content": [thinking]},
+            }
+        )
+        said = [
+            json.dumps(
+                {
+                    "type": kind,
+                    "uuid": f"{kind}{n}",
+                    "sessionId": "s",
+                    "parentUuid": None,
+                    "message": {"id": f"m{kind}{n}", "role": kind, "content": f"{kind} says {n}"},
+                }
+            )
+            for n in range(4)
+            for kind in ("user", "assistant")
+        ]
+        session = "\n".join([said[0], alone, *said[1:]]).encode()
+        view = plan_view(session, STEP_ONE)
+        assert view.to_bytes() == session
+
+    def test_a_list_is_not_left_empty_where_the_api_refuses_one(self) -> None:
+        thinking = {"type": "thinking", "thinking": "hm " * 300, "signature": "c2lnbmF0dXJl" * 20}
+        messages = [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": [thinking]},
+            {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
+        ]
+        messages += [
+            {"role": role, "content": f"{role} {n}"} for n in range(3) for role in ("user", "assistant")
+        ]
+        body = json.dumps(
+            {"model": "claude-x", "system": "be kind", "max_tokens": 9, "messages": messages}
+        ).encode()
+        view = plan_view(body, ViewRequest(options=ViewOptions(step=1, mark_thinking=False)))
+        assert all(each["content"] for each in json.loads(view.to_bytes())["messages"])
+        new, _ = check_view(view)
+        assert new == []
+
+
+class TestDocumentsThatBeginWithAView:
+    def test_a_folded_one_is_known_as_a_whole(self, store: Store) -> None:
+        view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE).to_bytes()
+        tail = json.dumps({"rows": "y" * 9000}).encode() + b"\n"
+        folded = fold_bytes(store, view + tail, FoldPolicy())
+        assert folded.startswith(view)
+        assert folded != view + tail
+        assert unfold_bytes(store, folded) == view + tail
+
+    def test_a_reference_after_a_view_is_refused_if_nobody_knows_it(self, store: Store) -> None:
+        view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE).to_bytes()
+        reference = fold_bytes(store, json.dumps({"rows": "y" * 9000}).encode(), FoldPolicy())
+        with pytest.raises(UnfoldMismatch, match="reference stands after"):
+            unfold_bytes(store, view + reference)
+
+    def test_a_folded_document_is_no_session(self, store: Store) -> None:
+        folded = fold_bytes(store, pi_session(5), FoldPolicy(bytes_over=200))
+        with pytest.raises(SessionInvalid, match="folded document"):
+            make_view(folded, StoreHandle.of(store), STEP_ONE)
+
+    def test_a_session_that_nothing_left_is_viewed_in_another_way(self, store: Store) -> None:
+        session = pi_session(4).replace(b'{"command": "make 0"}', b'{"$ctx": {"kind": "text"}, "$$ctx": 1}')
+        first = make_view(session, StoreHandle.of(store), ViewRequest())
+        assert first.to_bytes() == session
+        second = make_view(session, StoreHandle.of(store), STEP_ONE)
+        assert second.to_bytes() != session
+        assert unfold_bytes(store, second.to_bytes()) == session
+        assert unfold_bytes(store, session) == session
 
 
 class TestBudgets:

@@ -80,6 +80,7 @@ class _Reader:
     def __init__(self, records: Records, selection: Selection) -> None:
         self.selection = selection
         self.builder = Builder("claude-code", Api.ANTHROPIC, records)
+        self.builder.splits_replies = True
         self.pairs = Pairs(self.builder)
         self.reply: str | None = None
         self.unnamed = 0

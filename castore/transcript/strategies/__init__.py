@@ -7,12 +7,12 @@ A changed decision for the same transcript is a new version.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 
 from castore.errors import InvalidOption
 from castore.transcript.decision import Act, Decision, Strategy, ViewOptions
-from castore.transcript.model import Reason, Transcript
+from castore.transcript.model import Transcript
+from castore.transcript.strategies.dedupe_reads import DedupeReads
 
 __all__ = ["STRATEGY_NAMES", "decide", "find_strategies"]
 
@@ -35,14 +35,26 @@ def find_strategies(names: Sequence[str]) -> list[Strategy]:
 def decide(
     transcript: Transcript, strategies: Sequence[Strategy], options: ViewOptions
 ) -> dict[int, Decision]:
-    """The decisions of all of them, one after another. A marker never points to what no longer stands."""
-    decisions: dict[int, Decision] = {}
-    for strategy in strategies:
-        decisions = strategy.decide(transcript, options, decisions)
-    for index, decision in decisions.items():
-        if decision.act is Act.SAME and decision.same_as in decisions:
-            decisions[index] = replace(decision, act=Act.MOVE, reason=Reason.TOOL_RESULT, same_as=None)
-    return decisions
+    """The decisions of all of them, one after another.
+
+    A marker never points to what does not stand in full when all have decided: such a part is no repeat, and
+    they decide again. Each round finds more of those, or is the last.
+    """
+    lonely: frozenset[int] = frozenset()
+    while True:
+        decisions: dict[int, Decision] = {}
+        for strategy in strategies:
+            if isinstance(strategy, DedupeReads):
+                strategy = strategy.without(lonely)
+            decisions = strategy.decide(transcript, options, decisions)
+        found = {
+            index
+            for index, decision in decisions.items()
+            if decision.act is Act.SAME and decision.same_as in decisions
+        }
+        if not found:
+            return decisions
+        lonely |= found
 
 
 def _find(text: str) -> Strategy:

@@ -15,11 +15,18 @@ from castore.transcript.decision import Act, Decision, Decisions, StrategyId, Vi
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
 
-__all__ = ["STRATEGY"]
+__all__ = ["STRATEGY", "DedupeReads"]
 
 
 class DedupeReads:
     id = StrategyId("dedupe-reads", 1)
+
+    def __init__(self, lonely: frozenset[int] = frozenset()) -> None:
+        self._lonely = lonely
+
+    def without(self, lonely: frozenset[int]) -> DedupeReads:
+        """The same, to which these parts are no repeats."""
+        return DedupeReads(lonely)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         decisions = dict(earlier)
@@ -31,7 +38,8 @@ class DedupeReads:
                 continue
             digest = sha256(transcript.literal(part)).digest()
             first = standing.get(digest)
-            if first is None or not self._is_repeat(transcript, writes, first, part) or part.is_error:
+            may_repeat = first is not None and not part.is_error and part.index not in self._lonely
+            if first is None or not may_repeat or not self._is_repeat(transcript, writes, first, part):
                 standing[digest] = part
                 continue
             decisions[part.index] = Decision(Act.SAME, Reason.REPEAT, str(self.id), same_as=first.index)

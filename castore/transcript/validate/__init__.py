@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Protocol, cast
 
+from castore.errors import InvalidOption
 from castore.transcript.model import Api
 from castore.transcript.validate.finding import Finding
 
@@ -24,8 +25,12 @@ class _Rules(Protocol):
     def findings(self, messages: list[Any]) -> Iterator[Finding]: ...
 
 
-def check(api: Api, messages: list[Any]) -> list[Finding]:
+def check(api: Api | str, messages: list[Any]) -> list[Finding]:
     """Every rule of the API that the messages break, each with the place. messages: plain Python values in
-    the API's own shape: `messages`, `input` items, or `contents`."""
+    the API's own shape: `messages`, `input` items, or `contents`. Raises InvalidOption for an `api` that is
+    none, or none's name."""
+    if api not in list(Api):
+        raise InvalidOption(f"there is no API '{api}'", hint=f"the APIs are: {', '.join(Api)}")
+    api = Api(api)
     rules = cast(_Rules, import_module(f"castore.transcript.validate.{api.value}"))
     return list(rules.findings(messages))
