@@ -194,6 +194,8 @@ def find_recorded(
     if longest == len(data):
         # Somebody may have folded the view itself, and then it is as good a document of its own.
         roots += [root for root in store.document_roots(view) if root.kind is RootKind.DOCUMENT]
+    if not roots:
+        return None  # What recorded it went while we looked.
     chosen = _one_source(roots, view, source)
     return RecordedView(store, chosen, longest) if chosen.kind is RootKind.VIEW else None
 

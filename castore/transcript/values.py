@@ -27,7 +27,12 @@ _MEMBER = re.compile(
     re.DOTALL,
 )
 """A member's name, and its value and the comma after it, where the value is short and has no escape."""
-_SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^][{}",:\s]++', re.DOTALL)
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# A scalar, or a container without another one in it, as most short ones are.
+_SHORT = re.compile(
+    rb'%b|[^][{}",:\s]++|\{(?:[^][{}"]++|%b)*+\}|\[(?:[^][{}"]++|%b)*+\]' % (_STRING, _STRING, _STRING),
+    re.DOTALL,
+)
 _COMMA = 0x2C
 
 
@@ -47,8 +52,8 @@ class Source:
         end = self.ends.get(at)
         if end is not None:
             return end
-        scalar = _SCALAR.match(self.data, at)
-        return scalar.end() if scalar else value_end(self.data, at)
+        short = _SHORT.match(self.data, at)
+        return short.end() if short else value_end(self.data, at)
 
 
 class Value:

@@ -242,8 +242,16 @@ class TestParts:
     )
     def test_thinking(self, api: str, signature: str, form: Form, is_signed: bool) -> None:
         block = {"type": "thinking", "thinking": "so", "thinkingSignature": signature}
-        (part,) = of_kind(read(session(reply("a1", None, block, api=api))), PartKind.THINKING)
+        said = {"type": "text", "text": "and so"}
+        (part,) = of_kind(read(session(reply("a1", None, block, said, api=api))), PartKind.THINKING)
         assert (part.form, part.is_signed) == (form, is_signed)
+
+    def test_thinking_alone_is_fixed(self) -> None:
+        block = {"type": "thinking", "thinking": "so", "thinkingSignature": "c2ln"}
+        (part,) = of_kind(
+            read(session(reply("a1", None, block, api="anthropic-messages"))), PartKind.THINKING
+        )
+        assert part.form is Form.FIXED
 
     def test_signed_calls_and_texts_are_fixed(self) -> None:
         signed = {"type": "text", "text": "said", "textSignature": "x"}
