@@ -44,8 +44,7 @@ def explain(view: View) -> Iterator[Explained]:
     """A row for each part and each run of records that left, in order of the session."""
     transcript = view.transcript
     splices = {splice.part: splice for splice in view.rendered.splices if splice.part is not None}
-    runs = [splice for splice in view.rendered.splices if splice.part is None]
-    waiting = iter(runs)
+    waiting = (splice for splice in view.rendered.splices if splice.part is None)
     run = next(waiting, None)
     line, counted = 1, 0
     source = transcript.source
@@ -57,11 +56,13 @@ def explain(view: View) -> Iterator[Explained]:
         return line
 
     boundary = boundary_turn(transcript, 1)
+    covered = 0
     for part in transcript.parts:
         while run is not None and run.start <= part.start:
             yield _of_run(run, line_of(run.start))
+            covered = run.end
             run = next(waiting, None)
-        if any(each.start <= part.start < each.end for each in runs):
+        if part.start < covered:
             continue
         yield _of_part(view, part, splices.get(part.index), line_of(part.start), boundary)
     while run is not None:

@@ -21,6 +21,10 @@ from castore.transcript.values import FLOOR_BYTES, Source, Value
 __all__ = ["Record", "Records", "read_records"]
 
 _STRICT_BYTES_MAX = 12 << 20
+_LINE_BLOCK_BYTES = 4096
+"""Lines are counted once for each block, and then within one for each question."""
+_PIECE_BYTES = 512
+"""After a line that is none the next piece is scanned, and twice as much after each that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,19 @@ class Records:
         return record.start, newline + 1 if newline >= 0 else record.end
 
     def line_of(self, offset: int) -> int:
-        return self.source.data.count(b"\n", 0, offset) + 1
+        """The line that the offset is on, from 1; whatever the order of questions, each is cheap."""
+        block = min(offset, len(self.source.data)) // _LINE_BLOCK_BYTES
+        begin = block * _LINE_BLOCK_BYTES
+        return self._lines_before[block] + self.source.data.count(b"\n", begin, offset) + 1
+
+    @cached_property
+    def _lines_before(self) -> list[int]:
+        """How many line ends stand before each block."""
+        data = self.source.data
+        counts = [0]
+        for begin in range(0, len(data), _LINE_BLOCK_BYTES):
+            counts.append(counts[-1] + data.count(b"\n", begin, begin + _LINE_BLOCK_BYTES))
+        return counts
 
 
 def read_records(data: bytes) -> Records:
@@ -73,15 +89,24 @@ def read_records(data: bytes) -> Records:
     _refuse_long_lines(data)
     ends: dict[int, int] = {}
     bad: list[tuple[int, int, str]] = []
-    at = begin
+    # A sound session is scanned at once. From the first bad line on it is scanned in pieces that grow as long
+    # as they are sound, so that a session of many bad lines is not copied and scanned anew for each.
+    at, size = begin, len(data)
     while True:
+        stop = _piece_end(data, at, size)
         try:
-            _scan(data, at, len(data), ends)
-            break
+            _scan(data, at, stop, ends)
+            if stop == len(data):
+                break
+            at, size = stop, 2 * size
         except (DocumentInvalid, LimitExceeded) as error:
             offset = error.fields["offset"]
             assert isinstance(offset, int)
             offset += at
+            if offset >= stop < len(data):
+                # A value goes on behind the piece.
+                size = 2 * max(size, stop - at)
+                continue
             error.fields["offset"] = offset
             line_start = max(data.rfind(b"\n", 0, min(offset, len(data))) + 1, begin)
             line_end = data.find(b"\n", offset)
@@ -96,9 +121,19 @@ def read_records(data: bytes) -> Records:
             if line_start == begin and line_end == len(data):
                 raise _located(error, data) from None
             bad.append((line_start, _trimmed(data, line_start, line_end), error.message))
-            at = line_end
+            at, size = line_end, _PIECE_BYTES
     source = Source(data, ends)
     return Records(source, list(_records(source, begin, bad)))
+
+
+def _piece_end(data: bytes, at: int, size: int) -> int:
+    """The last line end within `size` bytes from `at`, or the first one after them, or the end."""
+    if size >= len(data) - at:
+        return len(data)
+    newline = data.rfind(b"\n", at + 1, at + size)
+    if newline < 0:
+        newline = data.find(b"\n", at + size)
+    return newline + 1 if newline >= 0 else len(data)
 
 
 def _records(source: Source, begin: int, bad: list[tuple[int, int, str]]) -> Iterator[Record]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 
 from castore.errors import InvalidOption, SessionInvalid
+from castore.transcript.arguments import json_bytes
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
@@ -40,7 +41,6 @@ class Reading:
         self.records = records
         self.builder = Builder(format, api, records, text_block=text_block)
         self.pairs = Pairs(self.builder)
-        self._counted = (0, 1)
         self.keeps_first_block = False
         """The first block that could leave has to stay: without it the body would be told as another's."""
 
@@ -70,13 +70,8 @@ class Reading:
         return form
 
     def line(self, value: Value) -> int:
-        """The line that a value begins on. Cheap if asked in order of the source."""
-        offset, line = self._counted
-        if value.start < offset:
-            return self.records.line_of(value.start)
-        line += self.records.data.count(b"\n", offset, value.start)
-        self._counted = (value.start, line)
-        return line
+        """The line that a value begins on."""
+        return self.records.line_of(value.start)
 
     def refused(self, message: str, value: Value) -> SessionInvalid:
         """The error for a value of the wrong type where the meaning hangs on it."""
@@ -168,7 +163,7 @@ class Reading:
             is_object = False
         if not is_object:
             return Form.FIXED, None
-        return Form.JSON_TEXT, text.encode("utf-8", "surrogatepass")
+        return Form.JSON_TEXT, json_bytes(text)
 
 
 def quoted(value: Value) -> str:

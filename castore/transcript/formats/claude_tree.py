@@ -202,21 +202,29 @@ def _transcript(
 def _sidechains(lines: list[Line], by_uuid: dict[str, Line]) -> dict[str, list[Line]]:
     """The lines of each sub-agent: by its agentId or else by the uuid of its tree's root."""
     groups: dict[str, list[Line]] = {}
+    roots: dict[int, Line] = {}
     for line in lines:
         if line.is_side:
-            name = line.value.text("agentId") or _root(line, by_uuid).uuid or ""
+            name = line.value.text("agentId") or _root(line, by_uuid, roots).uuid or ""
             groups.setdefault(name, []).append(line)
     return groups
 
 
-def _root(line: Line, by_uuid: dict[str, Line]) -> Line:
+def _root(line: Line, by_uuid: dict[str, Line], roots: dict[int, Line]) -> Line:
+    """roots: record index -> its root, of all that were asked for on the way."""
+    way: list[Line] = []
     at = line
-    while at.parent_uuid is not None:
-        parent = by_uuid.get(at.parent_uuid)
+    while at.record.index not in roots:
+        way.append(at)
+        parent = by_uuid.get(at.parent_uuid) if at.parent_uuid is not None else None
         if parent is None or not parent.is_side:
+            roots[at.record.index] = at
             break
         at = parent
-    return at
+    root = roots[at.record.index]
+    for each in way:
+        roots[each.record.index] = root
+    return root
 
 
 def _named(groups: dict[str, list[Line]], name: str) -> list[Line]:
@@ -245,6 +253,8 @@ class _Branch:
         self.by_uuid = by_uuid
         self.own = {line.record.index for line in lines}
         self.preserved: set[str] = set()
+        self.summarized: set[int] = set()
+        """Boundaries that a summary follows."""
         for line in lines:
             if line.is_boundary:
                 self.preserved.add(line.value.text("compactMetadata", "preservedSegment", "headUuid") or "")
@@ -286,6 +296,8 @@ class _Branch:
                 elif parent is None and not line.is_boundary and line.uuid not in self.preserved:
                     words = f"the parent '{line.parent_uuid}' is not in the file"
                     self.selection.odd(line, "missing-parent", words)
+            if line.is_summary and line.parent is not None:
+                self.summarized.add(line.parent.record.index)
             if line.is_talk:
                 before = line
 
@@ -366,7 +378,7 @@ class _Branch:
         return line.is_prompt or line.is_summary or (line.is_boundary and self._has_summary(line))
 
     def _has_summary(self, boundary: Line) -> bool:
-        return any(line.is_summary and line.parent is boundary for line in self.lines)
+        return boundary.record.index in self.summarized
 
     def _refuse_backwards(self, path: list[Line]) -> None:
         """A view is read by its last prompt or reply: it must be the one that the named leaf goes on from."""

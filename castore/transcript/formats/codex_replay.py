@@ -8,6 +8,7 @@ and what Codex had written right before each of them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from castore.errors import SessionInvalid
@@ -42,13 +43,43 @@ class Entry:
 @dataclass(slots=True)
 class Replay:
     """What is left at the end. fates: record index -> why it leaves. staying: rollbacks that must be read
-    again by whoever reads the view, because what they take away stands inside another record."""
+    again by whoever reads the view, because what they take away stands inside another record.
+
+    The rest is for the replay itself, so that nothing is looked at again with every compaction or rollback.
+    turns: places in `live` where the model's loop begins. persons: so many of `live`, from the first on, are
+    of persons. standing: indices of the records before `seen` that have no fate. settled: so many of those,
+    from the first on, are the header or of those persons.
+    """
 
     header: Record | None = None
     live: list[Entry] = field(default_factory=list)
     fates: dict[int, Reason] = field(default_factory=dict)
     boundaries: list[Record] = field(default_factory=list)
     staying: set[int] = field(default_factory=set)
+    turns: list[int] = field(default_factory=list)
+    persons: int = 0
+    standing: list[int] = field(default_factory=list)
+    seen: int = 0
+    settled: int = 0
+
+    def add(self, entry: Entry) -> None:
+        if entry.is_turn:
+            self.turns.append(len(self.live))
+        self.live.append(entry)
+
+    def cut(self, length: int) -> None:
+        """Entries from this place on are gone."""
+        del self.live[length:]
+        while self.turns and self.turns[-1] >= length:
+            self.turns.pop()
+        self.persons = min(self.persons, length)
+
+    def look_up_to(self, records: Records, stop: int) -> None:
+        """The records before this index have been read; lines that are none have their fate already."""
+        while self.seen < stop:
+            if records.records[self.seen].value is not None:
+                self.standing.append(self.seen)
+            self.seen += 1
 
 
 def replay(records: Records) -> Replay:
@@ -66,7 +97,7 @@ def replay(records: Records) -> Replay:
         else:
             entry = _entry_of(record, type)
             if entry is not None:
-                state.live.append(entry)
+                state.add(entry)
     return state
 
 
@@ -131,30 +162,38 @@ def _compact(state: Replay, records: Records, record: Record) -> None:
     if message is not None and not (message.is_string or message.is_null):
         raise session_error(f"a compaction's message must be a string, not {quoted(message)}", record.line)
     if history is None or history.is_null:
-        state.live = [entry for entry in state.live if entry.is_person]
-        kept = {entry.record.index for entry in state.live}
+        newer = state.live[state.persons :]
+        state.cut(state.persons)
+        for entry in newer:
+            if entry.is_person:
+                state.add(entry)
+        state.persons = len(state.live)
+        _leave_older(state, records, record.index)
         if message is not None and message.is_string:
-            state.live.append(Entry(record, None, message, is_turn=True, is_summary=True))
+            state.add(Entry(record, None, message, is_turn=True, is_summary=True))
     elif history.is_array:
-        kept = set()
-        state.live = [entry for item in history.items() if (entry := _entry(record, item)) is not None]
+        state.cut(0)
+        state.settled = 0
+        _leave_older(state, records, record.index)
+        for item in history.items():
+            if (made := _entry(record, item)) is not None:
+                state.add(made)
     else:
         raise session_error(
             f"a compaction's replacement_history must be an array, not {quoted(history)}", record.line
         )
     state.boundaries.append(record)
-    _leave(state, records, 0, record.index, Reason.OLDER, kept)
 
 
 def _roll_back(state: Replay, records: Records, record: Record) -> None:
     turns = _payload(record).integer("num_turns")
     if turns is None or turns < 0:
         raise session_error("a rollback's num_turns must be a whole number", record.line)
-    at = [index for index, entry in enumerate(state.live) if entry.is_turn]
+    at = state.turns
     if not turns or not at:
         return
-    cut = at[-turns] if turns < len(at) else at[0]
-    while cut > at[0] and state.live[cut - 1].is_context:
+    cut, begin = at[-turns] if turns < len(at) else at[0], at[0]
+    while cut > begin and state.live[cut - 1].is_context:
         cut -= 1
     first = state.live[cut].record
     state.boundaries.append(record)
@@ -162,19 +201,45 @@ def _roll_back(state: Replay, records: Records, record: Record) -> None:
         # Items inside a compaction can't leave it one by one: all stays where it is, the rollback too, so
         # that whoever reads the view takes the same away.
         state.staying.add(record.index)
-        state.live = state.live[:cut]
+        state.cut(cut)
+        # Records of what was taken away stand, until a compaction.
+        state.settled = min(state.settled, bisect_right(state.standing, first.index))
         return
-    state.live = state.live[:cut]
-    _leave(state, records, first.index, record.index + 1, Reason.OTHER_BRANCH, set())
+    state.cut(cut)
+    _leave_from(state, records, first.index, record.index + 1)
 
 
-def _leave(state: Replay, records: Records, start: int, stop: int, reason: Reason, kept: set[int]) -> None:
-    """The records of these indices leave, but for the header, those kept, and lines that are none."""
-    if state.header is not None:
-        kept = kept | {state.header.index}
-    for record in records.records[start:stop]:
-        if record.value is not None and record.index not in kept:
-            state.fates.setdefault(record.index, reason)
+def _leave_older(state: Replay, records: Records, stop: int) -> None:
+    """Of the records before this index the header and those of live entries stay."""
+    state.look_up_to(records, stop)
+    newer = state.standing[state.settled :]
+    del state.standing[state.settled :]
+    since = newer[0] if newer else stop
+    kept = {-1 if state.header is None else state.header.index}
+    for entry in reversed(state.live):
+        if entry.record.index < since:
+            break
+        kept.add(entry.record.index)
+    for index in newer:
+        if index in kept:
+            state.standing.append(index)
+        else:
+            state.fates[index] = Reason.OLDER
+    state.settled = len(state.standing)
+
+
+def _leave_from(state: Replay, records: Records, start: int, stop: int) -> None:
+    """The records of these indices are of another branch, but for the header."""
+    state.look_up_to(records, stop)
+    header: list[int] = []
+    while state.standing and state.standing[-1] >= start:
+        index = state.standing.pop()
+        if state.header is not None and index == state.header.index:
+            header.append(index)
+        else:
+            state.fates[index] = Reason.OTHER_BRANCH
+    state.standing += header
+    state.settled = min(state.settled, len(state.standing))
 
 
 def _payload(record: Record) -> Value:

@@ -7,6 +7,8 @@ calls of an open tool loop), `orphan-result`, `repeated-result`, `duplicate-call
 
 from __future__ import annotations
 
+from collections import deque
+
 from castore.transcript.builder import Builder
 
 __all__ = ["Pairs"]
@@ -17,14 +19,18 @@ class Pairs:
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
-        self._waiting: dict[str, tuple[int, str | None]] = {}
-        """Call id -> the line of the call, and its tool."""
-        self._unnamed: set[str] = set()
-        """Ids that we made up, because the API gives none."""
+        self._waiting: dict[str, tuple[int, int]] = {}
+        """Call id -> the line of the call, and how many calls were told before it."""
+        self._all_unnamed: deque[tuple[int, str]] = deque()
+        """Calls whose id we made up, because the API gives none, in order; what has its result is dropped
+        when it comes to the front, so that each is looked at once."""
+        self._unnamed: dict[str | None, deque[tuple[int, str]]] = {}
+        """The same by tool, None for calls that name none."""
         self._tools: dict[str, str | None] = {}
         self._reply: set[str] = set()
         """The calls of the latest reply: without a result they are an open loop, not odd."""
         self._calls = 0
+        self._told = 0
 
     def reply(self) -> None:
         """A new reply begins."""
@@ -39,13 +45,15 @@ class Pairs:
         """A call; its id, or one made up from that of its message and how many calls stand before it there:
         thinking that leaves does not change it."""
         self._calls += 1
+        self._told += 1
         if not id:
             id = f"{made_up}.{self._calls}"
-            self._unnamed.add(id)
+            self._all_unnamed.append((self._told, id))
+            self._unnamed.setdefault(tool, deque()).append((self._told, id))
         if id in self._tools:
             self._builder.odd(line, "duplicate-call-id", f"a second call with the id '{id}'")
         self._tools[id] = tool
-        self._waiting[id] = (line, tool)
+        self._waiting[id] = (line, self._told)
         self._reply.add(id)
         return id
 
@@ -69,12 +77,22 @@ class Pairs:
         return self._tools.get(id) if id is not None else None
 
     def finish(self) -> None:
-        for id, (line, _tool) in self._waiting.items():
+        for id, (line, _told) in self._waiting.items():
             if id not in self._reply:
                 self._builder.odd(line, "unanswered-call", f"the call '{id}' has no result")
 
     def _first_waiting(self, tool: str | None) -> str | None:
-        for id, (_line, name) in self._waiting.items():
-            if id in self._unnamed and (tool is None or name is None or name == tool):
-                return id
+        queues = [self._all_unnamed]
+        if tool is not None:
+            queues = [queue for name in (tool, None) if (queue := self._unnamed.get(name)) is not None]
+        fronts = [front for queue in queues if (front := self._front(queue)) is not None]
+        return min(fronts)[1] if fronts else None
+
+    def _front(self, queue: deque[tuple[int, str]]) -> tuple[int, str] | None:
+        """The first of the queue that has no result yet."""
+        while queue:
+            told, id = queue[0]
+            if id in self._waiting and self._waiting[id][1] == told:
+                return queue[0]
+            queue.popleft()
         return None

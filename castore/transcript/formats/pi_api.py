@@ -36,6 +36,7 @@ class _Sender:
         """Call id as Pi has it -> as it is sent, of calls without a result so far."""
         self.dropped: set[str] = set()
         self.ids: dict[str, str] = {}
+        self.sent_ids: set[str] = set()
 
     def entry(self, entry: dict[str, Any]) -> None:
         type = entry.get("type")
@@ -130,9 +131,10 @@ class _Sender:
         """As the API takes it; two ids stay two."""
         if id not in self.ids:
             made = re.sub(r"[^a-zA-Z0-9_-]", "_", id)[:_ID_BYTES_MAX]
-            if made in self.ids.values():
+            if made in self.sent_ids:
                 made = f"{made[: _ID_BYTES_MAX - 10]}_{len(self.ids)}"
             self.ids[id] = made
+            self.sent_ids.add(made)
         return self.ids[id]
 
 

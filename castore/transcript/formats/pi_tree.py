@@ -95,11 +95,16 @@ def _last_session(branch: Branch, readable: list[Record], headers: list[Record])
     if id is not None and not id.is_string:
         raise session_error(f"a session's id must be a string, not {_a(id)}", branch.header.line)
     start = branch.header
-    for header in reversed(headers[:-1]):
-        if id is None or _of(header).text("id") != id.text():
+    earlier = headers[-2::-1] if id is not None else []
+    own_ids = _ids_by_header(readable) if earlier else {}
+    after = own_ids.get(start.index, set())
+    for header in earlier:
+        if _of(header).text("id") != id.text():  # type: ignore[union-attr]
             break
-        if _repeats(readable, header, start):
+        if not own_ids[header.index].isdisjoint(after):
+            # An entry between the two stands after the second once more: the session was written anew.
             break
+        after |= own_ids[header.index]
         branch.odd(start, "repeated-header", "the session's header once more")
         start = header
     for record in readable:
@@ -111,11 +116,17 @@ def _last_session(branch: Branch, readable: list[Record], headers: list[Record])
     return [record for record in readable if record.index >= start.index]
 
 
-def _repeats(readable: list[Record], first: Record, second: Record) -> bool:
-    """Whether an entry after `second` has the id of one between the two: the session was written anew."""
-    before = {_id_text(record) for record in readable if first.index < record.index < second.index}
-    after = {_id_text(record) for record in readable if record.index > second.index and not is_header(record)}
-    return bool((before & after) - {None})
+def _ids_by_header(readable: list[Record]) -> dict[int, set[str]]:
+    """The header's index -> the ids of the entries from there to the next header. One pass, for a session may
+    have as many headers as entries."""
+    found: dict[int, set[str]] = {}
+    own: set[str] = set()
+    for record in readable:
+        if is_header(record):
+            own = found[record.index] = set()
+        elif (id := _id_text(record)) is not None:
+            own.add(id)
+    return found
 
 
 # --- Version 1: entries known by their place ---
@@ -162,6 +173,7 @@ class _Tree:
             self.by_id[id] = entry
             self.entries.append(entry)
         self._calls: dict[str, Record] | None = None
+        self._kept: set[str | None] | None = None
         self.parents = {entry.index: self._parent(entry) for entry in self.entries}
         self._refuse_cycles()
 
@@ -263,11 +275,13 @@ class _Tree:
 
     def _kept_ids(self) -> set[str | None]:
         """Entries that a compaction keeps: of those the parents may have left."""
-        return {
-            _of(entry).text("firstKeptEntryId")
-            for entry in self.entries
-            if _of(entry).text("type") == "compaction"
-        }
+        if self._kept is None:
+            self._kept = {
+                _of(entry).text("firstKeptEntryId")
+                for entry in self.entries
+                if _of(entry).text("type") == "compaction"
+            }
+        return self._kept
 
     def _by_call(self, id: str) -> Record | None:
         if self._calls is None:

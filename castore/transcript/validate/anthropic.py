@@ -205,7 +205,7 @@ def _answers(reply: _Merged, following: _Merged | None) -> Iterator[Finding]:
     }
     if following is not None:
         yield from _orphans(following, set(calls))
-    answered = [block.get("tool_use_id") for _, block in _results(following)]
+    answered = {id for _, block in _results(following) if isinstance(id := block.get("tool_use_id"), str)}
     for id, place in calls.items():
         if id not in answered:
             words = f"the call {named(id)} has no result in the next message"

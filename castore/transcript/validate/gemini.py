@@ -139,8 +139,8 @@ def _orphans(
         words = f"there are {len(calls)} calls in the content before, and more results"
         yield Finding("gemini/orphan-result", place, words)
     for member in ("id", "name"):
-        asked = [call.get(member) for _, call in calls]
-        if not all(isinstance(each, str) for each in asked):
+        asked = {each for _, call in calls if isinstance(each := call.get(member), str)}
+        if any(not isinstance(call.get(member), str) for _, call in calls):
             continue
         for place, response in responses[: len(calls)]:
             given = response.get(member)

@@ -123,12 +123,15 @@ def _pairs(items: list[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
 
 def _reasoning(items: list[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
     """Reasoning is bound to what the model said after it."""
-    for at, (place, item) in enumerate(items):
+    alone: list[str] = []
+    is_followed = False
+    for place, item in reversed(items):
         if _type(item) != "reasoning":
-            continue
-        following = next((each for _, each in items[at + 1 :] if _type(each) != "reasoning"), None)
-        if following is None or not _is_reply(following):
-            yield Finding("responses/reasoning-alone", place, "reasoning needs what the model said after it")
+            is_followed = _is_reply(item)
+        elif not is_followed:
+            alone.append(place)
+    for place in reversed(alone):
+        yield Finding("responses/reasoning-alone", place, "reasoning needs what the model said after it")
 
 
 def _ids(items: list[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
