@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.config import parse_grants
 from castore.digest import Bytes, Digest
+from castore.errors import DocumentInvalid
 from castore.fold.fold import FoldedSpan, FoldReport, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport
@@ -22,6 +23,7 @@ from castore.gc.verify import verify as verify_store
 from castore.objects.database import ObjectStat
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.store import Access, Store, StoreHandle
+from castore.store.batch import NameMove
 from castore.transcript.verifying import verify_documents, verify_files
 
 if TYPE_CHECKING:
@@ -178,11 +180,12 @@ def view_bytes(
     source_name: str | None = None,
     keep_seconds: int | None = None,
     allow_purged: bool = False,
+    move: bool = False,
 ) -> bytes:
     """The session as the model should see it; `unfold_bytes` of that is `session`, byte for byte.
 
     request: strategies, options, format, leaf (castore.transcript.view.ViewRequest); None: `transparent`.
-    The rest: as of fold_bytes. Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken, ScopeDenied.
+    move: `name` may be taken from the root that has it, which is then forgotten. The rest: as of fold_bytes. Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken, ScopeDenied.
     """
     from castore.transcript.view import ViewRequest, make_view
 
@@ -195,6 +198,7 @@ def view_bytes(
         scope=scope,
         keep_seconds=keep_seconds,
         allow_purged=allow_purged,
+        move=NameMove() if move else None,
     )
     return view.to_bytes()
 
@@ -202,12 +206,19 @@ def view_bytes(
 def clip_text(store: Store, text: str, *, characters_max: int = 4000, **options: Any) -> str:
     """`text`, or its head and tail with a marker between; then the whole is an object that a root keeps.
 
-    options: scope, source_name, keep_seconds, allow_purged, as of fold_bytes; retrieve_with.
+    options: scope, source_name, keep_seconds, allow_purged, as of fold_bytes; retrieve_with. Raises
+    DocumentInvalid for half a character (a lone surrogate), which has no bytes to store.
     """
     from castore.transcript.clipping import clip_text
 
-    handle = StoreHandle.of(store)
-    return clip_text(text.encode(), handle, characters_max=characters_max, **options).decode()
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise DocumentInvalid(
+            f"character {error.start} of the text is a lone surrogate, which UTF-8 can't hold",
+            hint="encode the text with errors='replace', or keep its bytes with put",
+        ) from error
+    return clip_text(data, StoreHandle.of(store), characters_max=characters_max, **options).decode()
 
 
 def fold_value(store: Store, value: Any, policy: FoldPolicy | None = None, **options: Any) -> Any:

@@ -32,7 +32,8 @@ def guard(
     as_json: Json = False,
 ) -> int:
     """0 if the call may be made. 3 if the session's last two calls are that very call, since its last
-    prompt: then stdout says so, in words that a model can act on. The session is only read."""
+    prompt: then stdout says so, in words that a model can act on. The session is only read; one that is
+    empty as yet has no calls."""
     from castore.transcript.formats import ReadOptions, read_transcript
     from castore.transcript.guard import RepeatGuard
     from castore.transcript.records import read_records
@@ -41,7 +42,10 @@ def guard(
         raise InvalidOption("guard needs --name TOOL", option="--name", hint="as in --name read")
     value = _parsed(arguments)
     with open_source(file) as source, placed_in(file):
-        transcript = read_transcript(read_records(source.read()), ReadOptions(), format=format)
+        data = source.read()
+        if not data.strip():
+            return 0
+        transcript = read_transcript(read_records(data), ReadOptions(), format=format)
     repeats = RepeatGuard.of(transcript)
     message = repeats.message_for(name, value)
     if message is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,10 +25,11 @@ from castore.cli.parameters import (
     parse_keep_for,
 )
 from castore.digest import Digest
-from castore.errors import InvalidOption
+from castore.errors import CastoreError, InvalidOption
 from castore.settings import ViewDefaults
 
 if TYPE_CHECKING:
+    from castore.transcript.validate import Finding
     from castore.transcript.view import View, ViewRequest
 
 __all__ = ["clip", "view"]
@@ -38,6 +39,11 @@ _FINDINGS = 3
 _STRATEGY_HELP = (
     "transparent (default), tiered, dedupe-reads, clip, cap; several are joined by commas, or given again."
 )
+
+RetrieveWith = Annotated[
+    str | None,
+    typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
+]
 
 
 def view(
@@ -63,7 +69,9 @@ def view(
     ] = None,
     fold_arguments: Annotated[
         str | None,
-        typer.Option("--fold-arguments", metavar="N", help="Move arguments of calls over N bytes too."),
+        typer.Option(
+            "--fold-arguments", metavar="N", help="Of calls over N bytes, move the long arguments too."
+        ),
     ] = None,
     mark_thinking: Annotated[
         str | None,
@@ -73,10 +81,7 @@ def view(
         str | None,
         typer.Option("--max-prose", metavar="N", help="Let the oldest prose leave over N characters."),
     ] = None,
-    retrieve_with: Annotated[
-        str | None,
-        typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
-    ] = None,
+    retrieve_with: RetrieveWith = None,
     window: Annotated[
         str | None,
         typer.Option(
@@ -88,12 +93,16 @@ def view(
         typer.Option("--limit", metavar="N", help="clip: characters that a result shows (default: 4000)."),
     ] = None,
     cap: Annotated[
-        str | None, typer.Option("--cap", metavar="N", help="cap: bytes that the view may take.")
+        str | None,
+        typer.Option("--cap", metavar="SIZE", help="cap: bytes that the view may take: 30000 or 30kB."),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
-            "--budget", metavar="SIZE", help="Add strategies until it fits: 200000, 150kB or 30k-tokens."
+            "--budget",
+            metavar="SIZE",
+            help="Add strategies until it fits: bytes of the file (200000, 150kB), or tokens of what the "
+            "model gets of it (30k-tokens).",
         ),
     ] = None,
     allow_prose: Annotated[
@@ -103,10 +112,16 @@ def view(
         bool, typer.Option("--explain", help="Print what happens to each part, and why, instead of the view.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Check the view by its API's rules; findings on stderr, exit 3.")
+        bool,
+        typer.Option(
+            "--check", help="Check the view by its API's rules; findings, also the session's own, exit 3."
+        ),
     ] = False,
     keep_for: KeepFor = None,
     name: Name = None,
+    move: Annotated[
+        bool, typer.Option("--move", help="Take NAME from what has it, which is then forgotten.")
+    ] = False,
     scope: Scope = None,
     allow_purged: AllowPurged = False,
     dry_run: DryRun = False,
@@ -115,7 +130,7 @@ def view(
     store: StoreFolder = None,
 ) -> int:
     """OUT or stdout holds the session as the model should see it; `ctx unfold` of that gives it back."""
-    from castore.transcript.budget import Budget
+    from castore.store.batch import NameMove
     from castore.transcript.decision import ViewOptions
     from castore.transcript.view import ViewRequest, make_view, plan_view
 
@@ -130,11 +145,16 @@ def view(
         "retrieve_with": retrieve_with,
         "window_messages": parse_count("--window", window),
         "clip_characters": parse_count("--limit", limit),
-        "cap_bytes": parse_count("--cap", cap),
+        "cap_bytes": _cap_bytes(cap),
         "cap_prose": allow_prose or None,
     }
+    strategies = _strategies(strategy, cap)
+    if budget is None:
+        _refuse_idle(strategies, limit=limit, window=window, allow_prose=allow_prose)
+    if move and name is None:
+        raise InvalidOption("--move is about a name", option="--move", hint="say --name NAME too")
     request = ViewRequest(
-        strategies=_strategies(strategy, cap),
+        strategies=strategies,
         options=ViewOptions(
             **{**defaults, **{key: value for key, value in given.items() if value is not None}}
         ),
@@ -142,7 +162,7 @@ def view(
         leaf=leaf,
         sidechain=sidechain,
         is_strict=strict,
-        budget=None if budget is None else Budget.parse(budget),
+        budget=budget,
         allow_prose=allow_prose,
     )
     keep_seconds = parse_keep_for(keep_for)
@@ -167,12 +187,14 @@ def view(
                 scope=scope,
                 keep_seconds=keep_seconds,
                 allow_purged=allow_purged,
+                move=NameMove() if move else None,
                 file=lasting_place(out),
                 target=target,
                 is_private=is_private(out),
             )
-    _tell(made, request, stats=stats or dry_run or as_json or (explain and output.is_attended()))
-    return _check(made) if check else 0
+    found = _found(made) if check else None
+    _tell(made, request, found, stats=stats or dry_run or as_json or (explain and output.is_attended()))
+    return _FINDINGS if found else 0
 
 
 def clip(
@@ -182,29 +204,42 @@ def clip(
         str | None,
         typer.Option("--limit", metavar="N", help="Characters that stand, head and tail (default: 4000)."),
     ] = None,
+    retrieve_with: RetrieveWith = None,
     keep_for: KeepFor = None,
     scope: Scope = None,
     allow_purged: AllowPurged = False,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
-    """OUT or stdout holds the text, or its head and tail with a marker between; the whole is stored."""
-    from castore.transcript.clipping import clip_text
+    """OUT or stdout holds the text, or its head and tail with a marker between; the whole is stored. If it
+    can't be, it stands there whole, and the exit code says why."""
+    from castore.transcript.clipping import check_clip, clip_text
 
-    characters = parse_count("--limit", limit)
+    counted = parse_count("--limit", limit)
+    characters_max = 4000 if counted is None else counted
     keep_seconds = parse_keep_for(keep_for)
-    with open_source(file) as source, open_target(out, sync=True) as target, placed_in(file):
-        shown = clip_text(
-            source.read(),
-            find_store(store),
-            characters_max=4000 if characters is None else characters,
-            source_name=source_name(file),
-            scope=scope,
-            keep_seconds=keep_seconds,
-            allow_purged=allow_purged,
-        )
+    check_clip(characters_max, retrieve_with)
+    failure: CastoreError | OSError | None = None
+    with open_source(file) as source, open_target(out, sync=True) as target:
+        shown = source.read()
+        try:
+            shown = clip_text(
+                shown,
+                find_store(store),
+                characters_max=characters_max,
+                source_name=source_name(file),
+                scope=scope,
+                keep_seconds=keep_seconds,
+                allow_purged=allow_purged,
+                retrieve_with=retrieve_with,
+            )
+        except (CastoreError, OSError) as error:
+            failure = error
         target.write(shown)
         target.flush()
+    if failure is not None:
+        output.note("the text was not clipped, for it can't be stored: it went out whole")
+        raise failure
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -212,13 +247,55 @@ def clip(
 
 def _strategies(given: list[str] | None, cap: str | None) -> tuple[str, ...]:
     names = [name.strip() for each in given or ["transparent"] for name in each.split(",")]
-    if cap is not None and "cap" not in names:
+    if cap is not None and not _is_among("cap", names):
         names.append("cap")
-    if cap is None and "cap" in names:
-        raise InvalidOption("the strategy 'cap' needs --cap N", option="--cap")
-    if len(set(names)) < len(names):
-        raise InvalidOption("a strategy is given twice", option="--strategy")
+    if cap is None and _is_among("cap", names):
+        raise InvalidOption("the strategy 'cap' needs --cap SIZE", option="--cap")
     return tuple(names)
+
+
+def _is_among(strategy: str, names: Sequence[str]) -> bool:
+    """With or without its version."""
+    return any(name.partition("@")[0] == strategy for name in names)
+
+
+def _refuse_idle(
+    strategies: tuple[str, ...], *, limit: str | None, window: str | None, allow_prose: bool
+) -> None:
+    """An option of a strategy that was not asked for would do nothing."""
+    if limit is not None and not _is_among("clip", strategies):
+        raise InvalidOption(
+            "--limit is of the strategy 'clip'", option="--limit", hint="say --strategy clip too"
+        )
+    if window is not None and not _is_among("tiered", strategies):
+        raise InvalidOption(
+            "--window is of the strategy 'tiered'", option="--window", hint="say --strategy tiered too"
+        )
+    if allow_prose and not _is_among("cap", strategies):
+        raise InvalidOption(
+            "--allow-prose is about a cap or a budget",
+            option="--allow-prose",
+            hint="say --cap SIZE or --budget SIZE too; --max-prose N lets prose leave without one",
+        )
+
+
+def _cap_bytes(text: str | None) -> int | None:
+    """Written as a budget is, in bytes."""
+    from castore.transcript.budget import Budget
+
+    if text is None:
+        return None
+    try:
+        size = Budget.parse(text)
+    except InvalidOption as error:
+        raise InvalidOption(
+            f"--cap must be a size of at least one byte, not '{text[:40]}'",
+            option="--cap",
+            hint="as in 30000 or 30kB",
+        ) from error
+    if size.is_tokens:
+        raise InvalidOption("--cap is in bytes", option="--cap", hint="--budget takes tokens")
+    return size.limit
 
 
 def _yes_or_no(option: str, text: str | None) -> bool | None:
@@ -252,8 +329,8 @@ def _explained(view: View) -> Iterator[Record]:
         )
 
 
-def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
-    """What was odd, what left, and what it saved."""
+def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | None, *, stats: bool) -> None:
+    """What was odd, what left, what it saved, and what the check found."""
     from castore.transcript.explain import count
     from castore.transcript.strategies import find_strategies
 
@@ -261,24 +338,31 @@ def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
     for odd in transcript.oddities[:_ODDITIES_SHOWN]:
         output.note(f"line {odd.line}: {odd.words}")
     if len(transcript.oddities) > _ODDITIES_SHOWN:
-        output.note(f"{len(transcript.oddities) - _ODDITIES_SHOWN:,} more oddities ('--json' counts them)")
+        more = plural(len(transcript.oddities) - _ODDITIES_SHOWN, "more oddity", "more oddities")
+        output.note(f"… and {more}: --json lists them all")
     if not view.prose_is_complete:
         output.note("some prose left: what stands of it is incomplete")
     asked_for = tuple(str(each.id) for each in find_strategies(request.strategies))
-    if request.budget is not None and view.taken != asked_for:
-        output.note(f"to fit the budget: {', '.join(view.taken)}")
+    measured = view.measured
+    if measured is not None and view.taken != asked_for:
+        takes = f"; it takes {measured}" if measured.is_tokens else ""
+        output.note(f"to fit the budget: {', '.join(view.taken)}{takes}")
     cap = request.options.cap_bytes
     if cap is not None and view.rendered.size > cap:
         output.note(f"the cap can't be met: without all that may leave, {view.rendered.size:,} bytes stand")
+    for finding, is_inherited in found or ():
+        whose = "the session itself has: " if is_inherited else ""
+        output.note(f"{whose}{finding.rule} at {finding.place}: {finding.words}")
     if not (stats or output.is_attended()):
         return
     counted = count(view)
     before, after = view.source.size, view.content.size
     moved = ", ".join(f"{number:,} {what}" for what, number in counted.moved.items()) or "nothing"
     saved = f"{100 * (before - after) / before:.0f}% less" if before else "empty"
+    takes = f", {measured}" if measured is not None and measured.is_tokens else ""
     kept = f"{plural(counted.prose, 'prose part')}, {plural(counted.calls, 'call')}, {counted.whole_turns}"
     output.summary(
-        f"kept {kept}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved})",
+        f"kept {kept}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved}){takes}",
         source={"digest": view.source.digest, "size": before},
         view={"digest": view.content.digest, "size": after},
         format=transcript.format,
@@ -287,22 +371,30 @@ def _tell(view: View, request: ViewRequest, *, stats: bool) -> None:
         prose=counted.prose,
         calls=counted.calls,
         moved=counted.moved,
-        oddities=[{"line": odd.line, "code": odd.code} for odd in transcript.oddities],
+        tokens=measured.size if measured is not None and measured.is_tokens else None,
+        is_estimated=measured.is_estimated if measured is not None and measured.is_tokens else None,
+        oddities=[{"line": odd.line, "code": odd.code, "words": odd.words} for odd in transcript.oddities],
+        findings=None if found is None else [_finding_facts(*each) for each in found],
         prose_complete=view.prose_is_complete,
         root=view.root.id if view.root is not None else None,
     )
 
 
-_ODDITIES_SHOWN = 5
+_ODDITIES_SHOWN = 2
 
 
-def _check(view: View) -> int:
-    """By the API's rules: what is wrong with the view, and whether the session had it already."""
+def _found(view: View) -> list[tuple[Finding, bool]]:
+    """What is wrong with the view by its API's rules, and whether the session has that itself."""
     from castore.transcript.checking import check_view
 
     new, old = check_view(view)
-    for finding in new:
-        output.note(f"{finding.rule} at {finding.place}: {finding.words}")
-    if old:
-        output.note(f"{plural(len(old), 'finding')} that the session itself has")
-    return _FINDINGS if new or old else 0
+    return [*((each, False) for each in new), *((each, True) for each in old)]
+
+
+def _finding_facts(finding: Finding, is_inherited: bool) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "place": finding.place,
+        "words": finding.words,
+        "inherited": is_inherited,
+    }

@@ -6,12 +6,23 @@ of each long one is the marker. If none is long, or it is no object, one member 
 
 from __future__ import annotations
 
+import re
+
 from castore.document.grammar import OBJECT
 from castore.document.single import single_value
 from castore.errors import DocumentInvalid, LimitExceeded
 from castore.transcript.values import Source, Value
 
-__all__ = ["shorter_arguments"]
+__all__ = ["json_bytes", "shorter_arguments"]
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def json_bytes(text: str) -> bytes:
+    """JSON, the text of a string, as UTF-8; half a character, which that can't hold, as its escape."""
+    if text.isascii():
+        return text.encode()
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
 
 
 def shorter_arguments(written: bytes, marker: bytes, least: int) -> bytes:
@@ -28,8 +39,8 @@ def shorter_arguments(written: bytes, marker: bytes, least: int) -> bytes:
 
 
 def _values(written: bytes) -> list[Value]:
-    """Of the object's members, in order; none if it is no object. Of a name that is there twice, the last one:
-    that is what readers take."""
+    """Of the object's members, in order; none if it is no object. Of a name that is there twice, the last
+    one: that is what readers take."""
     try:
         if written[:1] != b"{" or single_value(written).kind != OBJECT:
             return []

@@ -19,7 +19,7 @@ from castore.document.grammar import ARRAY, OBJECT, SPACE, STRING, Node
 from castore.document.single import single_value
 from castore.document.strings import decode_literal, encode_text
 from castore.fold.literal import NO_DIGEST, object_of
-from castore.transcript.arguments import shorter_arguments
+from castore.transcript.arguments import json_bytes, shorter_arguments
 from castore.transcript.decision import Act, Decision, Decisions, ViewOptions
 from castore.transcript.marker import clip_marker, least_bytes, marker, same_marker
 from castore.transcript.model import Form, Leave, Part, PartKind, Reason, Transcript
@@ -270,10 +270,8 @@ class _Replacing:
         if part.form is Form.ARGUMENTS:
             return shorter_arguments(self.transcript.literal(part), literal, least)
         if part.form is Form.JSON_TEXT:
-            written = decode_literal(self.transcript.literal(part)).encode("utf-8", "surrogatepass")
-            return _string_literal(
-                shorter_arguments(written, literal, least).decode("utf-8", "surrogatepass")
-            )
+            written = json_bytes(decode_literal(self.transcript.literal(part)))
+            return _string_literal(shorter_arguments(written, literal, least).decode())
         return literal
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
@@ -73,6 +74,41 @@ class TestGuard:
     def test_needs_a_name(self, shell: Shell) -> None:
         done = shell("guard", "-", "--arguments", "{}", stdin=REPEATING)
         assert (done.code, done.out) == (2, b"")
+
+    @pytest.mark.parametrize("data", [b"", b"\n", b" \r\n\t\n"], ids=repr)
+    def test_lets_the_first_call_of_a_session_pass(self, shell: Shell, data: bytes) -> None:
+        (shell.folder / "new.jsonl").write_bytes(data)
+        for file in ("-", "new.jsonl"):
+            done = shell("guard", file, *GUARD[2:], stdin=data)
+            assert (done.code, done.out, done.err) == (0, b"", "")
+        assert shell("guard", "gone.jsonl", *GUARD[2:]).code == 1
+
+    def test_in_a_loop_of_a_shell(self, shell: Shell) -> None:
+        (shell.folder / "body.json").write_bytes(REPEATING)
+        (shell.folder / "other.json").write_bytes(session({"path": "b"}))
+        (shell.folder / "broken.json").write_bytes(b"{")
+        given = " ".join(shell.command("guard"))
+        loop = f"""
+            for each in body other broken; do
+                words=$({given} "$each.json" --name read --arguments '{{"path":"a"}}' 2>/dev/null)
+                case $? in
+                    0) echo "call $each" ;;
+                    3) echo "tell: $words" ;;
+                    *) echo "call $each, unguarded" ;;
+                esac
+            done
+        """
+        done = subprocess.run(
+            ["sh", "-c", loop],
+            cwd=shell.folder,
+            env=shell.environment,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        told, *rest = done.stdout.decode().splitlines()
+        assert told.startswith("tell: 'read' was called 2 times in a row")
+        assert rest == ["call other", "call broken, unguarded"]
 
     def test_of_what_is_no_session_is_an_error(self, shell: Shell) -> None:
         assert shell(*GUARD, stdin=b'{"rows": [1, 2]}').code == 18

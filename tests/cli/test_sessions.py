@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
+import types
 from pathlib import Path
 
 import pytest
 
+from castore.digest import Digest
 from castore.transcript.formats import FORMAT_NAMES
 from castore.transcript.strategies import STRATEGY_NAMES
 from tests.access.sessions import edited, pi_session, tailed
@@ -76,6 +80,9 @@ class TestRoundTrip:
             ["--retrieve-with", "ctx cat"],
             ["--max-prose", "0"],
             ["--budget", "6kB"],
+            ["--budget", "9kB", "--limit", "50", "--window", "3", "--allow-prose"],
+            ["--strategy", "clip@1", "--limit", "50"],
+            ["--strategy", "transparent,cap@1", "--cap", "5.5kB"],
         ],
         ids=" ".join,
     )
@@ -124,6 +131,24 @@ class TestWhatIsRecorded:
         again = ["view", "--name", "counted", "--step", "1", "--scope", "team/a", desk.session]
         assert desk(*again, scope="team/a").code == 15
         assert len(desk.roots("*")) == 1
+
+    def test_a_name_moves_to_the_latest_view(self, desk: Desk) -> None:
+        named = ["--name", "latest", "--step", "1", "--move"]
+        sessions = [pi_session("pears", turns) for turns in (4, 6, 8)]
+        views = []
+        for session in sessions:
+            told = desk("view", *named, stdin=session)
+            assert told.code == 0, told.err
+            views.append(told.out.encode())
+        assert desk("view", *named, stdin=sessions[-1]).out.encode() == views[-1]
+        named_so = [each for each in desk.roots() if each["name"] == "latest"]
+        (current,) = [each for each in named_so if each["forgotten"] is None]
+        assert len(named_so) == 3
+        assert current["source"] == str(Digest.of(sessions[-1]))
+        assert desk("gc").code == 0
+        for view, session in zip(views, sessions, strict=True):
+            assert desk.back(view) == session
+        assert desk("view", "--name", "latest", "--step", "1", stdin=sessions[0]).code == 15
 
     def test_a_dry_run_writes_nothing(self, desk: Desk) -> None:
         for option in ("--dry-run", "--explain"):
@@ -181,6 +206,17 @@ class TestWhatIsTold:
             "glued-records"
         }
 
+    def test_many_oddities_in_few_lines(self, desk: Desk) -> None:
+        odd = SESSION + b"".join(
+            b'{"type":"label","id":"9%d","parentId":"8%d"}\n' % (at, at) for at in range(7)
+        )
+        told = desk("view", "--dry-run", stdin=odd)
+        notes = [line for line in told.err.splitlines() if line.startswith("note: ")]
+        listed = desk.summary(desk("view", "--dry-run", "--json", stdin=odd))["oddities"]
+        assert len(listed) > 3
+        assert [f"note: line {each['line']}: {each['words']}" for each in listed[:2]] == notes[:2]
+        assert notes[2:] == [f"note: … and {len(listed) - 2} more oddities: --json lists them all"]
+
     def test_that_prose_is_incomplete(self, desk: Desk) -> None:
         long = SESSION.replace(b"Count the apples.", b"Count the apples. " * 40)
         told = desk("view", "--max-prose", "100", stdin=long)
@@ -214,7 +250,32 @@ class TestWhatIsTold:
         told = desk("view", "--check", stdin=BODY)
         assert told.code == 3
         assert told.out.encode() == BODY
-        assert "1 finding that the session itself has" in told.err
+        assert "note: the session itself has: " in told.err
+        (finding,) = desk.summary(desk("view", "--check", "--json", stdin=BODY))["findings"]
+        assert finding.pop("inherited") is True
+        assert all(each in told.err for each in finding.values())
+        assert desk.summary(desk("view", "--json", stdin=BODY))["findings"] is None
+        assert desk.summary(desk("view", "--check", "--json", desk.session))["findings"] == []
+
+    def test_check_tells_what_is_new(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        from castore.transcript import checking
+        from castore.transcript.validate import Finding
+
+        def check_view(view: object) -> tuple[list[Finding], list[Finding]]:
+            return [Finding("new-rule", "messages[1]", "is new")], [
+                Finding("old", f"messages[{at}]", "was") for at in (3, 4)
+            ]
+
+        monkeypatch.setattr(checking, "check_view", check_view)
+        told = desk("view", "--check", "--dry-run", desk.session)
+        assert told.code == 3
+        assert [line for line in told.err.splitlines() if line.startswith("note: ")] == [
+            "note: new-rule at messages[1]: is new",
+            "note: the session itself has: old at messages[3]: was",
+            "note: the session itself has: old at messages[4]: was",
+        ]
+        found = desk.summary(desk("view", "--check", "--dry-run", "--json", desk.session))["findings"]
+        assert [each["inherited"] for each in found] == [False, True, True]
 
 
 class TestBudgets:
@@ -231,9 +292,34 @@ class TestBudgets:
         assert "note: to fit the budget: transparent@1, dedupe-reads@1" in told.err
 
     def test_tokens(self, desk: Desk) -> None:
-        told = desk("view", "--budget", "2.5k-tokens", stdin=SESSION)
+        told = desk("view", "--budget", "600-tokens", stdin=SESSION)
         assert told.code == 0
         assert desk.back(told.out.encode()) == SESSION
+        assert told.out != desk("view", stdin=SESSION).out
+
+    def test_an_estimate_is_called_one(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "toktok", None)
+        told = desk("view", "--budget", "600-tokens", "--stats", stdin=SESSION)
+        summary = desk.summary(desk("view", "--budget", "600-tokens", "--json", stdin=SESSION))
+        assert summary["is_estimated"] is True
+        words = f"about {summary['tokens']:,} tokens (estimated)"
+        assert f"; it takes {words}\n" in told.err
+        assert f"less), {words}\n" in told.err
+        assert (
+            "tokens (estimated) with all that may leave gone"
+            in desk("view", "--budget", "50-tokens", stdin=SESSION).err
+        )
+
+    def test_a_count_is_called_one(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        module = types.ModuleType("toktok")
+        module.batch_count = lambda texts, encoding, threads: [7]  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "toktok", module)
+        told = desk("view", "--budget", "1M-tokens", "--dry-run", stdin=SESSION)
+        assert re.search(r"less\), [0-9]+ tokens\n", told.err)
+        summary = desk.summary(desk("view", "--budget", "1M-tokens", "--dry-run", "--json", stdin=SESSION))
+        assert summary["is_estimated"] is False
+        summary = desk.summary(desk("view", "--budget", "1MB", "--dry-run", "--json", stdin=SESSION))
+        assert (summary["tokens"], summary["is_estimated"]) == (None, None)
 
     @pytest.mark.parametrize("budget", ["300", "50-tokens"])
     def test_what_cannot_fit(self, desk: Desk, budget: str) -> None:
@@ -268,6 +354,18 @@ USAGE = [
     ["--budget", "big"],
     ["--budget", "0"],
     ["--format", "word"],
+    ["--limit", "9"],
+    ["--window", "3"],
+    ["--allow-prose"],
+    ["--strategy", "tiered", "--limit", "9"],
+    ["--strategy", "clip", "--window", "3"],
+    ["--strategy", "clip", "--allow-prose"],
+    ["--cap", "0"],
+    ["--cap", "big"],
+    ["--cap", "3k-tokens"],
+    ["--strategy", "clip@1,clip"],
+    ["--budget", "9" * 400],
+    ["--move"],
     ["--leaf", "nowhere"],
     ["--sidechain", "nobody"],
     ["--for", "soon"],
@@ -315,12 +413,13 @@ class TestRefused:
 
     def test_a_view_with_other_options(self, desk: Desk) -> None:
         view = desk.made()
-        for options in (["--step", "1"], ["--strategy", "tiered"], ["--budget", "9kB"], ["--limit", "9"]):
+        clipped = ["--strategy", "transparent,clip", "--limit", "9"]
+        for options in (["--step", "1"], ["--strategy", "tiered"], ["--budget", "9kB"], clipped):
             assert "it is a view already" in refused(desk, 2, "view", *options, stdin=view).err
 
     def test_a_view_that_was_edited(self, desk: Desk) -> None:
         view = edited(desk.made())
-        assert "changed in the middle" in refused(desk, 18, "unfold", stdin=view).err
+        assert "was changed since" in refused(desk, 18, "unfold", stdin=view).err
         refused(desk, 18, "view", stdin=view)
 
     def test_a_scope_that_was_not_granted(self, desk: Desk) -> None:

@@ -73,8 +73,9 @@ class TestMessage:
         assert message.startswith(
             '\'read\' was called 4 times in a row with these very arguments, {"path":"notes.txt"}:'
         )
-        for words in ("the result will be the same", "change the arguments", "take another tool"):
+        for words in ("this call was not made", "change the arguments", "take another tool"):
             assert words in message
+        assert "will be" not in message, "what the tool would say now, nobody knows"
 
     def test_is_one_short_line_whatever_was_called(self) -> None:
         text = "*** Begin\n" + "x" * 10_000
