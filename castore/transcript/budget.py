@@ -89,13 +89,17 @@ def fit(
     meter = Meter(transcript, is_tokens=budget.is_tokens)
     last: Fitted | None = None
     for step in _steps(names, options, allow_prose):
+        is_met = True
         for share in _SHARES if step.is_cap and budget.is_tokens else (1.0,):
             chosen = step.options
             if step.is_cap and last is not None:
+                if share and not is_met:
+                    continue  # A lower cap would not be met either, but for that of nothing.
                 chosen = replace(chosen, cap_bytes=_cap_bytes(last, budget, meter, share))
             last = _fitted(transcript, step, chosen, meter)
             if last.measured.size <= budget.limit:
                 return last
+            is_met = last.rendered.size <= (chosen.cap_bytes or 0)
     assert last is not None
     raise LimitExceeded(
         f"the view takes {last.measured} with all that may leave gone; the budget is {budget.limit:,}",
