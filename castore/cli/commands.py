@@ -124,7 +124,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "clip": Entry(
         "sessions",
-        "castore.cli.sessions",
+        "castore.cli.clipping",
         "Show the head and tail of a long text, and store the whole",
         "make 2>&1 | ctx clip --limit 4000",
     ),

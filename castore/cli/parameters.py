@@ -28,6 +28,7 @@ __all__ = [
     "PlainCommand",
     "ReadScope",
     "Reference",
+    "RetrieveWith",
     "Scope",
     "StoreFolder",
     "parse_count",
@@ -66,6 +67,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done,
 Reference = Annotated[
     str,
     typer.Argument(metavar="REF", help="A digest or its first digits, a name, or a reference pasted in."),
+]
+RetrieveWith = Annotated[
+    str | None,
+    typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 

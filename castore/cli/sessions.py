@@ -1,4 +1,4 @@
-"""view, clip: sessions and texts on their way to a model."""
+"""view: a session on its way to a model."""
 
 from __future__ import annotations
 
@@ -19,31 +19,27 @@ from castore.cli.parameters import (
     KeepFor,
     Name,
     Out,
+    RetrieveWith,
     Scope,
     StoreFolder,
     parse_count,
     parse_keep_for,
 )
 from castore.digest import Digest
-from castore.errors import CastoreError, InvalidOption
+from castore.errors import InvalidOption
 from castore.settings import ViewDefaults
 
 if TYPE_CHECKING:
     from castore.transcript.validate import Finding
     from castore.transcript.view import View, ViewRequest
 
-__all__ = ["clip", "view"]
+__all__ = ["view"]
 
 _FINDINGS = 3
 
 _STRATEGY_HELP = (
     "transparent (default), tiered, dedupe-reads, clip, cap; several are joined by commas, or given again."
 )
-
-RetrieveWith = Annotated[
-    str | None,
-    typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
-]
 
 
 def view(
@@ -195,51 +191,6 @@ def view(
     found = _found(made) if check else None
     _tell(made, request, found, stats=stats or dry_run or as_json or (explain and output.is_attended()))
     return _FINDINGS if found else 0
-
-
-def clip(
-    file: File = None,
-    out: Out = None,
-    limit: Annotated[
-        str | None,
-        typer.Option("--limit", metavar="N", help="Characters that stand, head and tail (default: 4000)."),
-    ] = None,
-    retrieve_with: RetrieveWith = None,
-    keep_for: KeepFor = None,
-    scope: Scope = None,
-    allow_purged: AllowPurged = False,
-    as_json: Json = False,
-    store: StoreFolder = None,
-) -> None:
-    """OUT or stdout holds the text, or its head and tail with a marker between; the whole is stored. If it
-    can't be, it stands there whole, and the exit code says why."""
-    from castore.transcript.clipping import check_clip, clip_text
-
-    counted = parse_count("--limit", limit)
-    characters_max = 4000 if counted is None else counted
-    keep_seconds = parse_keep_for(keep_for)
-    check_clip(characters_max, retrieve_with)
-    failure: CastoreError | OSError | None = None
-    with open_source(file) as source, open_target(out, sync=True) as target:
-        shown = source.read()
-        try:
-            shown = clip_text(
-                shown,
-                find_store(store),
-                characters_max=characters_max,
-                source_name=source_name(file),
-                scope=scope,
-                keep_seconds=keep_seconds,
-                allow_purged=allow_purged,
-                retrieve_with=retrieve_with,
-            )
-        except (CastoreError, OSError) as error:
-            failure = error
-        target.write(shown)
-        target.flush()
-    if failure is not None:
-        output.note("the text was not clipped, for it can't be stored: it went out whole")
-        raise failure
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
