@@ -283,6 +283,7 @@ def _explained(view: View) -> Iterator[Record]:
 def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | None, *, stats: bool) -> None:
     """What was odd, what left, what it saved, and what the check found."""
     from castore.transcript.explain import count
+    from castore.transcript.marker import whole_marker
     from castore.transcript.strategies import find_strategies
 
     transcript = view.transcript
@@ -291,6 +292,8 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     if len(transcript.oddities) > _ODDITIES_SHOWN:
         more = plural(len(transcript.oddities) - _ODDITIES_SHOWN, "more oddity", "more oddities")
         output.note(f"… and {more}: --json lists them all")
+    if view.root is not None and (marker := whole_marker(transcript.source)) is not None:
+        output.note(f"markers stand in the session, as '{marker}': it may be a view whose record is elsewhere")
     if not view.prose_is_complete:
         output.note("some prose left: what stands of it is incomplete")
     asked_for = tuple(str(each.id) for each in find_strategies(request.strategies))
