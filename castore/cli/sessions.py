@@ -284,6 +284,7 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     """What was odd, what left, what it saved, and what the check found."""
     from castore.transcript.explain import count
     from castore.transcript.marker import whole_marker
+    from castore.transcript.model import Reason
     from castore.transcript.strategies import find_strategies
 
     transcript = view.transcript
@@ -293,7 +294,10 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
         more = plural(len(transcript.oddities) - _ODDITIES_SHOWN, "more oddity", "more oddities")
         output.note(f"… and {more}: --json lists them all")
     if view.root is not None and (marker := whole_marker(transcript.source)) is not None:
-        output.note(f"markers stand in the session, as '{marker}': it may be a view whose record is elsewhere")
+        output.note(f"markers stand in it, as '{marker}': it may be a view whose record is elsewhere")
+    forked = sum(leave.reason is Reason.OTHER_BRANCH for leave in transcript.leaves)
+    if forked and transcript.oddities:
+        output.note(f"{plural(forked, 'record')} left as of other branches: see what is odd above")
     if not view.prose_is_complete:
         output.note("some prose left: what stands of it is incomplete")
     asked_for = tuple(str(each.id) for each in find_strategies(request.strategies))

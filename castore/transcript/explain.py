@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from castore.transcript.decision import Act, boundary_turn
 from castore.transcript.marker import least_bytes
-from castore.transcript.model import Form, Part, PartKind
+from castore.transcript.model import Form, Part, PartKind, Reason
 from castore.transcript.render import ViewSplice
 from castore.transcript.view import View
 
@@ -79,14 +79,19 @@ def count(view: View) -> Counted:
         if part.index not in left:
             counted.prose += part.kind is PartKind.PROSE
             counted.calls += part.kind is PartKind.CALL
-    for splice in view.rendered.splices:
-        what = _NAMES.get(str(splice.reason), str(splice.reason))
+    # Whole records are counted one by one, though neighbours leave as one object.
+    reasons = [splice.reason for splice in view.rendered.splices if splice.reason not in _LEAVES]
+    reasons += [leave.reason for leave in view.transcript.leaves]
+    for reason in reasons:
+        what = _NAMES.get(str(reason), str(reason))
         counted.moved[what] = counted.moved.get(what, 0) + 1
     turns = sorted({parts[splice.part].turn for splice in view.rendered.splices if splice.part is not None})
     whole = view.transcript.turns - (turns[-1] + 1 if turns else 0)
     counted.whole_turns = f"last {whole:,} turns whole" if whole != 1 else "last turn whole"
     return counted
 
+
+_LEAVES = (Reason.OLDER, Reason.OTHER_BRANCH, Reason.CUT)
 
 _NAMES = {
     "tool_result": "results",
