@@ -60,7 +60,7 @@ def _parsed(arguments: str) -> str:
     import json
 
     try:
-        value = json.loads(arguments)
+        value = json.loads(arguments, parse_int=float)
     except (ValueError, RecursionError) as error:
         raise InvalidOption(
             f"--arguments must be JSON, not '{arguments[:40]}'",

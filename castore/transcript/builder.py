@@ -85,7 +85,7 @@ class Builder:
         self._leaves: list[Leave] = []
         self._oddities: list[Oddity] = []
         self._boundaries: list[int] = []
-        self._reads: dict[str, str] = {}
+        self._reads: dict[str, list[str]] = {}
         self._writes: list[FileWrite] = []
         self._tools: dict[str, str | None] = {}
 
@@ -215,7 +215,8 @@ class Builder:
         self._boundaries.append(at.start)
 
     def reads_file(self, call_id: str, path: str) -> None:
-        self._reads[call_id] = path
+        """The call reads this file; told once for each that it reads."""
+        self._reads.setdefault(call_id, []).append(path)
 
     def writes_file(self, at: Value | Record, path: str, tool: str = "", *, is_known: bool = True) -> None:
         """A call of this tool, which writes files or (not is_known) may do so, names this path."""

@@ -2,7 +2,8 @@
 
 Law: a call is stopped exactly if it has the name and the arguments of each of the last `times` calls, with no
 prompt in between. Arguments are compared as values, as RFC 8785 writes them: neither the order of members nor
-the spelling of a number or a string makes a difference. Text that is no JSON is compared as it is.
+the spelling of a number or a string makes a difference; but whole numbers that are written out are apart
+though a double could not tell them. No arguments are an empty object; text that is no JSON is itself.
 
     guard = RepeatGuard()
     message = guard.message_for(name, arguments)   # before the call; None: go on
@@ -16,10 +17,13 @@ from typing import Any
 
 from castore.document.strings import decode_literal
 from castore.errors import InvalidOption
-from castore.transcript.model import PartKind, Transcript
+from castore.transcript.model import Form, Part, PartKind, Transcript
 
-__all__ = ["RepeatGuard"]
+__all__ = ["RepeatGuard", "arguments_of"]
 
+_OF_CALLS = frozenset({"cache_control", "call_id", "id", "name", "status", "thoughtSignature", "type"})
+_OF_ARGUMENTS = frozenset({"action", "args", "arguments", "input", "operation"})
+"""Members of a call's block: what it may have without arguments, and what its arguments are called."""
 _SHOWN = 160
 """Characters of the arguments, and of the name, that a message shows."""
 
@@ -45,7 +49,7 @@ class RepeatGuard:
                 part = transcript.parts[index]
                 if part.kind is not PartKind.CALL:
                     continue
-                call = part.tool or "", _canonical(_text(transcript.literal(part)))
+                call = part.tool or "", _canonical(arguments_of(transcript, part))
                 if guard._latest not in (None, call):
                     return guard
                 guard._latest = call
@@ -96,6 +100,8 @@ def _canonical(arguments: Any) -> str:
             arguments = json.dumps(arguments, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidOption(f"the arguments are no JSON value: {error}", option="arguments") from error
+    if not arguments.strip():
+        return "{}"
     try:
         value = json.loads(arguments, parse_float=_number, parse_constant=_refuse)
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
@@ -106,7 +112,7 @@ def _canonical(arguments: Any) -> str:
 def _number(text: str) -> int | float:
     """`1.0`, `1e0` and `1` are one number. What is too large for one has no value to compare."""
     number = float(text)
-    if number.is_integer() and abs(number) < 1 << 53:
+    if number.is_integer():
         return int(number)
     if number - number != 0:
         raise ValueError("the number is too large")
@@ -117,9 +123,29 @@ def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no JSON")
 
 
-def _text(literal: bytes) -> str:
-    """The arguments' text: of a string literal what it says, of any other value its JSON."""
-    return decode_literal(literal) if literal.startswith(b'"') else literal.decode()
+def arguments_of(transcript: Transcript, part: Part) -> str:
+    """The text of a call's arguments: of a string literal what it says, of any other value its JSON; of a
+    call that has none, an empty object's."""
+    literal = transcript.literal(part)
+    if literal.startswith(b'"'):
+        return decode_literal(literal)
+    text = literal.decode()
+    return "{}" if part.form is Form.FIXED and _is_whole_call(text, part) else text
+
+
+def _is_whole_call(text: str, part: Part) -> bool:
+    """Whether it is the block of a call that has no arguments, so its name and id and what goes with them."""
+    try:
+        block = json.loads(text, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(block, dict) or any(block.get(name) is not None for name in _OF_ARGUMENTS):
+        return False
+    ids = (block.get("id"), block.get("call_id"))
+    if part.call_id is not None and part.call_id in ids:
+        return True
+    is_named = part.tool is not None and block.get("name") == part.tool
+    return is_named and (_OF_CALLS | _OF_ARGUMENTS).issuperset(block)
 
 
 def _shown(text: str) -> str:

@@ -208,7 +208,7 @@ class Transcript:
 
     turns: how many. open_turn: the first turn of a tool loop that has not ended; None if the last one has.
     boundaries: offsets of compactions and rewinds that stand within what is viewed. reads: call id -> the
-    path that a read tool was asked for. leaf: the record id of its end, where the format has such.
+    paths that a read tool was asked for. leaf: the record id of its end, where the format has such.
     """
 
     format: str
@@ -224,7 +224,7 @@ class Transcript:
     session: str | None = None
     leaf: str | None = None
     boundaries: Sequence[int] = ()
-    reads: dict[str, str] = field(default_factory=dict)
+    reads: dict[str, list[str]] = field(default_factory=dict)
     writes: Sequence[FileWrite] = ()
     splits_replies: bool = False
     """A reply may be several records, so that one of them may have an empty list of blocks."""

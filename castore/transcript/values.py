@@ -15,7 +15,7 @@ from typing import Any
 from castore.document.grammar import ARRAY, OBJECT, STRING, value_end
 from castore.document.strings import decode_literal
 
-__all__ = ["FLOOR_BYTES", "Source", "Value"]
+__all__ = ["FLOOR_BYTES", "Source", "Value", "read_json"]
 
 FLOOR_BYTES = 64
 """Values longer than this are known by their ends; shorter ones are read again when they are passed."""
@@ -154,7 +154,7 @@ class Value:
 
     def python(self) -> Any:
         """The value as Python has it. For small ones; numbers may lose their spelling."""
-        return json.loads(self.literal)
+        return read_json(self.literal)
 
     def _read_members(self) -> dict[str, Value]:
         source = self.source
@@ -180,6 +180,25 @@ class Value:
                 break
             at += 1
         return found
+
+
+def read_json(text: str | bytes) -> Any:
+    """As json.loads, but a whole number of more digits than Python takes for one is a float, so infinite.
+
+    Raises ValueError if it is no JSON, RecursionError if it is nested too deep."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def _skip(data: bytes, at: int) -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from castore.errors import DocumentInvalid, InvalidOption
 from castore.transcript.formats import ReadOptions, read_transcript
-from castore.transcript.guard import RepeatGuard
+from castore.transcript.guard import RepeatGuard, arguments_of
 from castore.transcript.model import PartKind, Transcript
 from castore.transcript.records import read_records
 
@@ -216,8 +216,7 @@ class TestTranscript:
                 one.reset()
             for part in (found.parts[index] for index in message.parts):
                 if part.kind is PartKind.CALL:
-                    literal = found.literal(part).decode()
-                    calls.append((part.tool or "", json.loads(literal) if literal[0] == '"' else literal))
+                    calls.append((part.tool or "", arguments_of(found, part)))
                     one.record(*calls[-1])
         guard = RepeatGuard.of(found)
         assert [guard.in_a_row(*call) for call in calls] == [one.in_a_row(*call) for call in calls]
@@ -232,3 +231,46 @@ class TestTranscript:
         guard = RepeatGuard.of(found)
         guard.record("read", B)
         assert guard.in_a_row("read", A) == 0
+
+
+def body(*calls: str) -> Transcript:
+    """Gemini contents with these calls, each a part."""
+    contents = [f'{{"role":"model","parts":[{{"functionCall":{call}}}]}}' for call in calls]
+    data = '{"contents":[{"role":"user","parts":[{"text":"go"}]},' + ",".join(contents) + "]}"
+    return read_transcript(read_records(data.encode()), ReadOptions())
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("1e20", "100000000000000000000"),
+            ("9007199254740992", "9007199254740992.0"),
+            ("-0.0", "0"),
+            ("1.50", "15e-1"),
+        ],
+    )
+    def test_are_the_same_however_they_are_spelled(self, one: str, other: str) -> None:
+        assert fed(("f", f'{{"n":{one}}}')).in_a_row("f", f'{{"n":{other}}}') == 1
+
+    @pytest.mark.parametrize("digits", ["9007199254740993", "1" * 400, "1" * 5000])
+    def test_whole_ones_are_apart_as_they_are_written(self, digits: str) -> None:
+        guard = fed(("f", f'{{"n":{digits}}}'))
+        assert guard.in_a_row("f", f'{{"n":{digits}}}') == 1
+        assert guard.in_a_row("f", f'{{"n":{digits[:-1]}2}}') == 0
+
+
+class TestNoArguments:
+    @pytest.mark.parametrize("call", ['{"name":"f"}', '{"name":"f","args":null}', '{"id":"%d","name":"f"}'])
+    def test_are_an_empty_object(self, call: str) -> None:
+        found = body(*(call.replace("%d", str(at)) for at in range(2)))
+        assert RepeatGuard.of(found).in_a_row("f", {}) == 2
+        assert RepeatGuard.of(found).message_for("g", {}) is None
+
+    def test_an_empty_text_is_none(self) -> None:
+        assert fed(("f", "")).in_a_row("f", {}) == 1
+
+    def test_arguments_that_look_like_a_call_are_arguments(self) -> None:
+        found = body('{"name":"f","args":{"name":"f"}}', '{"name":"f","args":{"name":"f"}}')
+        assert RepeatGuard.of(found).in_a_row("f", {"name": "f"}) == 2
+        assert RepeatGuard.of(found).in_a_row("f", {}) == 0

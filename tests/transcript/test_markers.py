@@ -65,6 +65,28 @@ class TestFound:
         )
         assert [found.digest for found in find(text.encode() * 3)] == [DIGEST.hex] * 3
 
+    @pytest.mark.parametrize("escape", ["\\u005b", "\\u005B", "\\\\u005b"])
+    def test_a_marker_is_though_its_bracket_is_escaped(self, escape: str) -> None:
+        (found,) = find(f'x\n{{"a": "{escape}{MARKER[1:-1]}\\u005d"}}'.encode())
+        assert (found.line, found.column, found.digest) == (2, 8, HEX)
+        (found,) = find(f'"{escape}ctx {HEX}\\u005d"'.encode())
+        assert found.digest == HEX
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"\\u0024ctx": {"digest": "%s"}}',
+            '{"note": "x", "$ctx": {"kind": "text", "digest": "%s"}}',
+            "{'$ctx': {'kind': 'text', 'digest': '%s'}}",
+            '"{\\u0022$ctx\\u0022:{\\u0022digest\\u0022:\\u0022%s\\u0022}}"',
+        ],
+    )
+    def test_a_reference_is_in_other_spellings(self, text: str) -> None:
+        text = text % str(DIGEST)
+        (found,) = find(b"\n" + text.encode())
+        assert (found.line, found.is_reference, found.digest) == (2, True, DIGEST.hex)
+        assert found.column == 1 + max(text.find("{", 0, 2), 0) if "note" not in text else found.column == 15
+
     @pytest.mark.parametrize("cut", ["]", ": tool result", ": tool", ":"])
     def test_a_marker_is_though_its_words_are_lost(self, cut: str) -> None:
         assert places(f"x [ctx {HEX}{cut}\nmore".encode()) == [(1, 3)]

@@ -6,7 +6,6 @@ has what it says it has.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from castore.errors import InvalidOption, SessionInvalid
@@ -17,7 +16,7 @@ from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.tools import tell_files
 from castore.transcript.model import Api, Form, Role, TextBlock, Transcript
 from castore.transcript.records import Records
-from castore.transcript.values import Source, Value
+from castore.transcript.values import Source, Value, read_json
 
 __all__ = ["Reading", "quoted"]
 
@@ -158,7 +157,7 @@ class Reading:
         """
         text = literal.text() or ""
         try:
-            is_object = isinstance(json.loads(text), dict)
+            is_object = isinstance(read_json(text), dict)
         except (ValueError, RecursionError):
             is_object = False
         if not is_object:

@@ -201,11 +201,13 @@ _CALL_OF = {
     "custom_tool_call_output": ("custom_tool_call",),
 }
 
+_PAIRED = (*_OUTPUT_OF, *_CALL_OF)
+
 
 def _as_sent(items: list[Any]) -> list[Any]:
     """Codex gives each call without a result one that says so, drops results without a call, and keeps
     system messages to itself."""
-    calls = {(item.get("type"), item.get("call_id")) for item in items}
+    calls = {(item.get("type"), item.get("call_id")) for item in items if item.get("type") in _PAIRED}
     sent: list[Any] = []
     for item in items:
         type, id = item.get("type"), item.get("call_id")

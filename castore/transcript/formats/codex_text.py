@@ -6,11 +6,10 @@ where Codex itself puts it, never from what the command wrote.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
-from castore.transcript.values import Value
+from castore.transcript.values import Value, read_json
 
 __all__ = ["CONTEXT_LABEL", "is_developer_context", "is_summary", "is_user_context", "outcome_of"]
 
@@ -96,7 +95,7 @@ def _exit_code(text: Value) -> int | None:
     if not data.startswith(b'"{', text.start) or data.find(b"exit_code", text.start, text.end) < 0:
         return None
     try:
-        said = json.loads(text.text() or "")
+        said = read_json(text.text() or "")
     except (ValueError, RecursionError):
         return None
     metadata = said.get("metadata") if isinstance(said, dict) else None

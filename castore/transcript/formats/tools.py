@@ -1,7 +1,7 @@
 """Tools that read and write files, by the names that agents give them: for telling a repeated read.
 
-Law: a call is told as a read or a write only by its tool's name (any case) and a path that stands in its
-arguments; what a shell command reads or writes is not guessed.
+Law: a call is told as a read or a write only by its tool's name (any case, whatever server's name is before
+it) and the paths that stand in its arguments, all of them; what a shell command does is not guessed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from castore.transcript.builder import Builder
 from castore.transcript.values import Value
 
-__all__ = ["READ_TOOLS", "WRITE_TOOLS", "patched_paths", "path_of", "tell_files"]
+__all__ = ["READ_TOOLS", "WRITE_TOOLS", "patched_paths", "paths_of", "tell_files"]
 
 READ_TOOLS = frozenset(
     {
@@ -22,6 +22,10 @@ READ_TOOLS = frozenset(
         "open_file",
         "read",
         "read_file",
+        "read_files",
+        "read_many_files",
+        "read_multiple_files",
+        "read_resource",
         "read_text_file",
         "readfile",
         "view",
@@ -32,14 +36,26 @@ READ_TOOLS = frozenset(
 
 WRITE_TOOLS = frozenset(
     {
+        "append_file",
+        "append_to_file",
         "apply_patch",
+        "copy_file",
         "create_file",
+        "delete",
+        "delete_file",
         "edit",
         "edit_file",
         "fs_write",
         "insert_edit_into_file",
+        "move",
+        "move_file",
+        "multi_edit",
+        "multi_replace_string_in_file",
         "multiedit",
         "notebookedit",
+        "remove_file",
+        "rename",
+        "rename_file",
         "replace",
         "replace_in_file",
         "replace_string_in_file",
@@ -55,24 +71,63 @@ WRITE_TOOLS = frozenset(
 )
 """Lower case. Those that edit and view, by a `command`, are here: a view of theirs counts as a read."""
 
-_PATHS = ("path", "file_path", "filePath", "filename", "notebook_path", "target_file", "absolute_path")
+_PATHS = (
+    "path",
+    "file_path",
+    "filePath",
+    "filename",
+    "notebook_path",
+    "target_file",
+    "absolute_path",
+    "uri",
+    "source",
+    "destination",
+    "source_path",
+    "destination_path",
+    "old_path",
+    "new_path",
+    "oldPath",
+    "newPath",
+)
+_LISTS = (
+    "paths",
+    "file_paths",
+    "filePaths",
+    "files",
+    "uris",
+    "edits",
+    "changes",
+    "replacements",
+    "operations",
+)
+"""Of paths, or of objects that each name some."""
 _PATCHES = ("input", "patch", "patchText")
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)", re.MULTILINE)
 
 
-def path_of(arguments: Value) -> str | None:
-    """The path that a call's arguments (an object) name; None if they name none."""
+def paths_of(arguments: Value) -> Iterator[str]:
+    """The paths that a call's arguments (an object) name."""
+    yield from _named_in(arguments)
+    for name in _LISTS:
+        several = arguments.get(name)
+        for item in several.items() if several is not None else []:
+            if item.is_string:
+                yield item.text() or ""
+            else:
+                yield from _named_in(item)
+
+
+def _named_in(arguments: Value) -> Iterator[str]:
     for name in _PATHS:
         path = arguments.text(name)
         if path:
-            return path
-    return None
+            yield path
 
 
 def patched_paths(patch: str) -> Iterator[str]:
     """The paths that a patch of `apply_patch` changes."""
     for found in _PATCHED.finditer(patch):
-        yield found[1]
+        yield found[1].rstrip()
 
 
 def tell_files(
@@ -80,15 +135,16 @@ def tell_files(
 ) -> None:
     """What files this call reads or writes. at: where it stands, if `arguments` are not of the source."""
     name = (tool or "").lower()
-    if name in READ_TOOLS or (name in WRITE_TOOLS and arguments.text("command") == "view"):
-        path = path_of(arguments)
-        if path is not None and call_id is not None:
-            builder.reads_file(call_id, path)
+    # A server's tools are called `mcp__server__tool`, or `server.tool`.
+    own = name.rpartition("__")[2].rpartition(".")[2]
+    if own in READ_TOOLS or (own in WRITE_TOOLS and arguments.text("command") == "view"):
+        for path in paths_of(arguments):
+            if call_id is not None:
+                builder.reads_file(call_id, path)
         return
-    path = path_of(arguments)
-    if path is not None:
-        builder.writes_file(at or arguments, path, name, is_known=name in WRITE_TOOLS)
-    elif name == "apply_patch":
+    for path in paths_of(arguments):
+        builder.writes_file(at or arguments, path, name, is_known=own in WRITE_TOOLS)
+    if own == "apply_patch":
         for member in _PATCHES:
             for patched in patched_paths(arguments.text(member) or ""):
                 builder.writes_file(at or arguments, patched, name)

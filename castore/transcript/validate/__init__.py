@@ -28,9 +28,11 @@ class _Rules(Protocol):
 def check(api: Api | str, messages: list[Any]) -> list[Finding]:
     """Every rule of the API that the messages break, each with the place. messages: plain Python values in
     the API's own shape: `messages`, `input` items, or `contents`. Raises InvalidOption for an `api` that is
-    none, or none's name."""
+    none, or none's name, and for messages that are no list."""
     if api not in list(Api):
         raise InvalidOption(f"there is no API '{api}'", hint=f"the APIs are: {', '.join(Api)}")
+    if not isinstance(messages, list):
+        raise InvalidOption(f"messages are a list, not a {type(messages).__name__}")
     api = Api(api)
     rules = cast(_Rules, import_module(f"castore.transcript.validate.{api.value}"))
     return list(rules.findings(messages))

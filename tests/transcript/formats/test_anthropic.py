@@ -201,7 +201,7 @@ class TestPairs:
 
     def test_reads_and_writes_of_files(self) -> None:
         found = read(FORMAT, (OWN / "loop.json").read_bytes())
-        assert found.reads["toolu_00a"] == "/shelf/0.txt"
+        assert found.reads["toolu_00a"] == ["/shelf/0.txt"]
         assert {write.path for write in found.writes} == {"/shelf/1.txt"}
 
     def test_a_call_without_an_id_gets_one_that_thinking_does_not_change(self) -> None:

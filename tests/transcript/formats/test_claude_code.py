@@ -106,7 +106,7 @@ class TestWhatBelongsTogether:
 
     def test_files_read_and_written(self) -> None:
         transcript = fixture("parallel.jsonl")
-        assert transcript.reads == {"t1": "gate.txt"}
+        assert transcript.reads == {"t1": ["gate.txt"]}
         assert [write.path for write in transcript.writes] == ["weights.txt"]
 
     def test_lines_without_ids_follow_each_other(self) -> None:

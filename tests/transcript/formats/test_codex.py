@@ -247,7 +247,7 @@ class TestFiles:
 
     def test_a_read_tool_reads_its_path(self) -> None:
         asked = item("function_call", name="read_file", call_id="c1", arguments='{"path":"a.txt"}')
-        assert read(rollout(user("a"), asked, result("x"))).reads == {"c1": "a.txt"}
+        assert read(rollout(user("a"), asked, result("x"))).reads == {"c1": ["a.txt"]}
 
 
 class TestCompaction:

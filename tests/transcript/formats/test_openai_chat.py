@@ -104,7 +104,7 @@ class TestSpans:
         [part] = found.parts_of(PartKind.CALL)
         assert (part.form, part.call_id, part.tool) == (form, "call_1", "read_file")
         assert json.loads(found.literal(part)) == arguments
-        assert found.reads == ({} if form is Form.FIXED else {"call_1": "/a"})
+        assert found.reads == ({} if form is Form.FIXED else {"call_1": ["/a"]})
 
     def test_a_custom_call_is_free_text(self) -> None:
         custom = {"id": "call_1", "type": "custom", "custom": {"name": "note", "input": "words"}}

@@ -155,7 +155,7 @@ class TestSpans:
 
     def test_files_that_tools_read_and_write_are_known(self) -> None:
         transcript = fixture("body.json")
-        assert transcript.reads == {"call_a": "rows/second.txt", "call_b": "rows/third.txt"}
+        assert transcript.reads == {"call_a": ["rows/second.txt"], "call_b": ["rows/third.txt"]}
         assert [write.path for write in transcript.writes] == [
             "rows/second.txt",
             "rows/eighth.txt",

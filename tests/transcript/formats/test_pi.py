@@ -289,7 +289,7 @@ class TestParts:
 
     def test_files_read_and_written(self) -> None:
         transcript = fixture("tree.jsonl")
-        assert transcript.reads == {"c1": "ledger.txt", "c3": "seal.png"}
+        assert transcript.reads == {"c1": ["ledger.txt"], "c3": ["seal.png"]}
         assert [write.path for write in transcript.writes] == ["copy.txt"]
 
 
