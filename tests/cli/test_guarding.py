@@ -71,6 +71,10 @@ class TestGuard:
         assert (done.code, done.out) == (2, b"")
         assert "\nhint: " in done.err
 
+    def test_takes_numbers_of_any_length(self, shell: Shell) -> None:
+        done = shell("guard", "-", "--name", "read", "--arguments", "1" * 5000, stdin=REPEATING)
+        assert (done.code, done.out) == (0, b"")
+
     def test_needs_a_name(self, shell: Shell) -> None:
         done = shell("guard", "-", "--arguments", "{}", stdin=REPEATING)
         assert (done.code, done.out) == (2, b"")

@@ -54,7 +54,7 @@ class TestNumbers:
 
 class TestMessages:
     @pytest.mark.parametrize("api", list(Api))
-    @pytest.mark.parametrize("messages", [None, {}, "x", 1, (m for m in ())])
+    @pytest.mark.parametrize("messages", [None, {}, "x", 1, iter([])])
     def test_that_are_no_list_are_refused(self, api: Api, messages: object) -> None:
         with pytest.raises(InvalidOption):
             check(api, messages)  # type: ignore[arg-type]
