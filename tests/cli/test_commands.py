@@ -140,7 +140,8 @@ class TestVerify:
         done = ctx("verify", "out.json")
         assert done.code == 3
         assert done.lines[0].startswith(f"missing {digest} out.json:$.log@")
-        assert done.err == "1 finding in 1 file\n"
+        remedy = "'ctx repair --from FILE' heals objects whose bytes FILE has"
+        assert done.err == f"1 finding in 1 file: {remedy}\n"
         (found,) = ctx("verify", "--json", "out.json").rows
         assert (found["name"], found["digest"]) == ("missing", digest)
         assert ctx("verify").code == 3
