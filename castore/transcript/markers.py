@@ -95,8 +95,9 @@ def _matches(held: bytes) -> Iterator[tuple[int, re.Match[bytes]]]:
         at = found.start()
         is_marker = held[at + 3] == _SPACE
         before, behind = (_BEFORE_MARKER, _MARKER) if is_marker else (_BEFORE_REFERENCE, _REFERENCE)
-        head = before.search(held[max(end, at - _BEFORE_BYTES) : at]) if at >= end else None
-        match = behind.match(held, at) if head is not None else None
+        # What is behind is asked first: it is told apart in fewer steps.
+        match = behind.match(held, at) if at >= end else None
+        head = before.search(held[max(end, at - _BEFORE_BYTES) : at]) if match is not None else None
         if head is not None and match is not None:
             end = match.end()
             yield at - len(head[0]), match

@@ -11,7 +11,7 @@ from castore.transcript.decision import Act
 from castore.transcript.view import ViewRequest, plan_view
 
 TEXT = "".join(f"line {at} of the file\n" for at in range(40))
-READ = ("read", {"path": "/work/a.txt"})
+READ = ("read", {"path": "/shop/a.txt"})
 Call = tuple[str, dict[str, Any]]
 
 
@@ -41,12 +41,12 @@ def write(**arguments: Any) -> Call:
 class TestSpelling:
     @pytest.mark.parametrize(
         "path",
-        ["/work/a.txt", "/work/./a.txt", "a.txt", "./a.txt", "work/a.txt", "file:///work/a%2Etxt", "/work"],
+        ["/shop/a.txt", "/shop/./a.txt", "a.txt", "./a.txt", "shop/a.txt", "file:///shop/a%2Etxt", "/shop"],
     )
     def test_a_write_to_the_file_counts(self, path: str) -> None:
         assert repeats([READ], [write(path=path)], [READ]) == 0
 
-    @pytest.mark.parametrize("path", ["/work/A.txt", "/other/a.txt", "b.txt", "/work/a.txt/b", "/wor"])
+    @pytest.mark.parametrize("path", ["/shop/A.txt", "/other/a.txt", "b.txt", "/shop/a.txt/b", "/sho"])
     def test_a_write_to_another_does_not(self, path: str) -> None:
         assert repeats([READ], [write(path=path)], [READ]) == 1
 
@@ -56,9 +56,9 @@ class TestSpelling:
         assert repeats([read], [write(path="/anywhere/src")], [read]) == 1
 
     def test_a_windows_path_is_absolute(self) -> None:
-        read = ("read", {"path": "C:\\work\\a.txt"})
-        assert repeats([read], [write(path="D:/work/a.txt")], [read]) == 1
-        assert repeats([read], [write(path="C:/work/a.txt")], [read]) == 0
+        read = ("read", {"path": "C:\\shop\\a.txt"})
+        assert repeats([read], [write(path="D:/shop/a.txt")], [read]) == 1
+        assert repeats([read], [write(path="C:/shop/a.txt")], [read]) == 0
 
 
 class TestAtOnce:
@@ -76,13 +76,13 @@ class TestTools:
     @pytest.mark.parametrize(
         "call",
         [
-            ("move_file", {"source": "/work/a.txt", "destination": "/work/b.txt"}),
-            ("move_file", {"source": "/work/b.txt", "destination": "/work/a.txt"}),
-            ("mcp__files__move_file", {"source": "/work", "destination": "/gone"}),
-            ("rename", {"old_path": "/work/b.txt", "new_path": "/work/a.txt"}),
-            ("delete_file", {"uri": "file:///work/a.txt"}),
-            ("copy_file", {"path": "/work/b.txt", "destination": "/work/a.txt"}),
-            ("multiedit", {"edits": [{"path": "/work/b.txt"}, {"path": "/work/a.txt"}]}),
+            ("move_file", {"source": "/shop/a.txt", "destination": "/shop/b.txt"}),
+            ("move_file", {"source": "/shop/b.txt", "destination": "/shop/a.txt"}),
+            ("mcp__files__move_file", {"source": "/shop", "destination": "/gone"}),
+            ("rename", {"old_path": "/shop/b.txt", "new_path": "/shop/a.txt"}),
+            ("delete_file", {"uri": "file:///shop/a.txt"}),
+            ("copy_file", {"path": "/shop/b.txt", "destination": "/shop/a.txt"}),
+            ("multiedit", {"edits": [{"path": "/shop/b.txt"}, {"path": "/shop/a.txt"}]}),
             ("apply_patch", {"patch": "*** Begin Patch\n*** Update File: a.txt  \n"}),
         ],
     )
@@ -90,15 +90,15 @@ class TestTools:
         assert repeats([READ], [call], [READ]) == 0
 
     @pytest.mark.parametrize(
-        "arguments", [{"uri": "file:///work/a.txt"}, {"paths": ["/work/b.txt", "/work/a.txt"]}]
+        "arguments", [{"uri": "file:///shop/a.txt"}, {"paths": ["/shop/b.txt", "/shop/a.txt"]}]
     )
     def test_that_read_by_uri_or_several_paths_are_reads(self, arguments: dict[str, Any]) -> None:
         read = ("read_files", arguments)
         assert repeats([read], [read]) == 1
-        assert repeats([read], [write(path="/work/c.txt")], [read]) == 1
-        assert repeats([read], [write(path="/work/a.txt")], [read]) == 0
+        assert repeats([read], [write(path="/shop/c.txt")], [read]) == 1
+        assert repeats([read], [write(path="/shop/a.txt")], [read]) == 0
 
     def test_a_read_of_very_many_paths_counts_any_write(self) -> None:
-        read = ("read_files", {"paths": [f"/work/{at}" for at in range(100)]})
+        read = ("read_files", {"paths": [f"/shop/{at}" for at in range(100)]})
         assert repeats([read], [read]) == 1
         assert repeats([read], [write(path="/else")], [read]) == 0
