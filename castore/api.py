@@ -185,7 +185,8 @@ def view_bytes(
     """The session as the model should see it; `unfold_bytes` of that is `session`, byte for byte.
 
     request: strategies, options, format, leaf (castore.transcript.view.ViewRequest); None: `transparent`.
-    move: `name` may be taken from the root that has it, which is then forgotten. The rest: as of fold_bytes. Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken, ScopeDenied.
+    move: `name` may be taken from the root that has it, which is then forgotten. The rest:
+    as of fold_bytes. Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken, ScopeDenied.
     """
     from castore.transcript.view import ViewRequest, make_view
 
