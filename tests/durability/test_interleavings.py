@@ -63,8 +63,8 @@ def damaged(store: Store) -> None:
 
 
 BEFORE = [
-    *(pytest.param(each, id=each.__name__) for each in (nothing, unnamed, expired)),
-    *(pytest.param(each, id=each.__name__, marks=pytest.mark.long) for each in (forgotten, damaged)),
+    *(pytest.param(each, id=each.__name__) for each in (nothing, unnamed)),
+    *(pytest.param(each, id=each.__name__, marks=pytest.mark.long) for each in (expired, forgotten, damaged)),
 ]
 
 
