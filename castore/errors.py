@@ -1,8 +1,10 @@
 """Every error castore raises, in one tree; each says what happened, where, and what to do.
 
     CastoreError                       1   another expected failure (unreadable input, …)
+    ├── SummarizerFailed               1   a summarizer gave an error, too much, too late, or nothing
     ├── InvalidOption                  2   a usage mistake: option, digest, pattern, duration, name
-    │   └── InvalidConfig              2   config.toml: unknown key, wrong type, out of range
+    │   ├── InvalidConfig              2   config.toml: unknown key, wrong type, out of range
+    │   └── NotRestored                2   a collapse was asked before its state was restored, in order
     ├── StoreUnavailable              10
     │   ├── StoreMissing                   no store there (reads never create one)
     │   ├── StoreExists                    `init` where one is already
@@ -18,11 +20,14 @@
     ├── Damaged                       13
     │   ├── ObjectDamaged                  an object's file does not give the object's bytes
     │   ├── RootDamaged                    a root file that is not what was written
+    │   ├── LogDamaged                     a record of a log is missing between others, or says what can't be
     │   └── IndexDamaged                   the derived index can't be used and can't be rebuilt here
     ├── ScopeDenied                   14   a write outside the granted scopes
     ├── Conflict                      15
     │   ├── NameTaken                      a name that another root of the scope has
-    │   └── NameMoved                      the name does not mean any more what the caller expects
+    │   ├── NameMoved                      the name does not mean any more what the caller expects
+    │   ├── LogMoved                       somebody else wrote in the log since it was read
+    │   └── SpanConflict                   a span that is unknown, overlaps, or would tear turns apart
     ├── LimitExceeded                 17   a named limit (castore.config) or a quota
     └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
         ├── SessionInvalid                 no session of a known format, or one that contradicts itself
@@ -51,20 +56,25 @@ __all__ = [
     "InvalidConfig",
     "InvalidOption",
     "LimitExceeded",
+    "LogDamaged",
+    "LogMoved",
     "NameMissing",
     "NameMoved",
     "NameTaken",
     "NotFound",
+    "NotRestored",
     "ObjectDamaged",
     "ObjectMissing",
     "ObjectPurged",
     "RootDamaged",
     "ScopeDenied",
     "SessionInvalid",
+    "SpanConflict",
     "StoreExists",
     "StoreLocked",
     "StoreMissing",
     "StoreUnavailable",
+    "SummarizerFailed",
     "UnfoldMismatch",
     "UnknownStoreFormat",
     "ValueNotFoldable",
@@ -254,6 +264,12 @@ class IndexDamaged(Damaged):
     others_hint = default_hint
 
 
+class LogDamaged(Damaged):
+    """A log of a session lacks a record between others, or one of them says what can't be."""
+
+    default_hint = "'ctx repair' may bring it back; 'ctx collapse reset' begins the log anew"
+
+
 class ScopeDenied(CastoreError):
     """What was asked for lies outside what the caller was granted, whether or not it exists."""
 
@@ -277,6 +293,18 @@ class NameMoved(Conflict):
 
     def __init__(self, name: str, scope: str) -> None:
         super().__init__(f"name '{name}' does not mean what was expected", subject=name, scope=scope)
+
+
+class LogMoved(Conflict):
+    """Somebody else wrote in the log since it was read, and what was to be written rests on that."""
+
+    default_hint = "another process works on the same session: run it again"
+
+
+class SpanConflict(Conflict):
+    """A span that can't be collapsed: it is unknown, overlaps another, or would tear turns apart."""
+
+    default_hint = "'ctx collapse log' shows what is collapsed; a span is whole turns"
 
 
 class LimitExceeded(CastoreError):
@@ -314,6 +342,16 @@ class DocumentInvalid(CastoreError):
     ) -> None:
         super().__init__(message, hint=hint, offset=offset, line=line, column=column, path=path, **fields)
         self.offset = offset
+
+
+class NotRestored(InvalidOption):
+    """A collapse was asked for something before its state was read, or its state out of order."""
+
+    default_hint = "restore the messages, then the views, then the log; then project"
+
+
+class SummarizerFailed(CastoreError):
+    """What was to make a summary did not: it said so, took too long, or gave too much, or nothing."""
 
 
 class UnfoldMismatch(DocumentInvalid):

@@ -52,6 +52,7 @@ class _Open:
 
     role: Role
     position: int
+    end: int
     id: str | None
     is_prompt: bool
     parts: list[_Told]
@@ -85,6 +86,7 @@ class Builder:
         self._leaves: list[Leave] = []
         self._oddities: list[Oddity] = []
         self._boundaries: list[int] = []
+        self._compactions: list[int] = []
         self._reads: dict[str, list[str]] = {}
         self._writes: list[FileWrite] = []
         self._tools: dict[str, str | None] = {}
@@ -99,9 +101,10 @@ class Builder:
             for index in range(len(self._messages) - 1, max(-1, len(self._messages) - 64), -1):
                 found = self._messages[index]
                 if found.role is role and found.id == id:
+                    found.end = max(found.end, at.end)
                     self._messages.append(self._messages.pop(index))
                     return
-        self._messages.append(_Open(role, at.start, id, is_prompt, [], [], []))
+        self._messages.append(_Open(role, at.start, at.end, id, is_prompt, [], [], []))
 
     def prose(self, span: Span, *, form: Form = Form.TEXT, label: str | None = None) -> None:
         """Text of the latest message. span: of the string literal."""
@@ -210,9 +213,11 @@ class Builder:
     def odd(self, line: int, code: str, words: str) -> None:
         self._oddities.append(Oddity(line, code, words))
 
-    def boundary(self, at: Value | Record) -> None:
+    def boundary(self, at: Value | Record, *, is_compaction: bool) -> None:
         """A compaction or a rewind stands here: nothing after it is a repeat of anything before."""
         self._boundaries.append(at.start)
+        if is_compaction:
+            self._compactions.append(at.start)
 
     def reads_file(self, call_id: str, path: str) -> None:
         """The call reads this file; told once for each that it reads."""
@@ -256,6 +261,7 @@ class Builder:
             session=self.session,
             leaf=self.leaf,
             boundaries=sorted(self._boundaries),
+            compactions=sorted(self._compactions),
             reads=self._reads,
             writes=sorted(self._writes, key=lambda write: write.position),
         )
@@ -373,6 +379,7 @@ def _with_parts(messages: list[_Open], turns: list[int], parts: list[Part]) -> l
             message.is_prompt,
             tuple(message.calls),
             tuple(message.answers),
+            message.end,
         )
         for index, message in enumerate(messages)
     ]

@@ -16,10 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from castore.digest import Digest
 from castore.transcript.records import Records
 
 __all__ = [
     "Api",
+    "ArchivedTurn",
+    "Collapsed",
     "Form",
     "Leave",
     "Message",
@@ -99,6 +102,7 @@ class Reason(StrEnum):
     PROSE = "prose"
     UI = "ui"
     UNKNOWN = "unknown"
+    COLLAPSED = "collapsed"
     OLDER = "older"
     OTHER_BRANCH = "other branch"
     CUT = "cut"
@@ -151,8 +155,9 @@ class Part:
 class Message:
     """One message as the model gets it. parts: indices, in order. id: the tool's or the API's own.
 
-    position: offset of its first byte in the source. is_prompt: a person wrote it, or something in a
-    person's place. calls: ids of the calls in it; answers: ids of the calls whose results it holds.
+    position, end: the span of the source that tells it; other messages stand between its pieces, if a reply
+    was told in several records. is_prompt: a person wrote it, or something in a person's place. calls: ids
+    of the calls in it; answers: ids of the calls whose results it holds.
     """
 
     index: int
@@ -164,6 +169,7 @@ class Message:
     is_prompt: bool = False
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +208,43 @@ class FileWrite:
     is_known: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class ArchivedTurn:
+    """What a turn that is hidden takes of the source: one span that leaves, and the digest of its bytes."""
+
+    start: int
+    end: int
+    turn: int
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """Whole turns that one message stands for (castore.transcript.collapse).
+
+    pieces: what leaves, in order; in the place of the first stands `replacement`, and nothing in that of the
+    others. A turn may have several. text: what the message says to the model. contents: an object that lists
+    the turns, by whose digest they are found.
+    """
+
+    collapse_id: str
+    pieces: tuple[ArchivedTurn, ...]
+    replacement: bytes
+    text: str
+    contents: bytes
+    messages: int
+
+
 @dataclass(frozen=True)
 class Transcript:
     """A session as it is viewed: of one branch, after the last honoured compaction.
 
+    What is collapsed has neither messages nor parts here; turns keep their numbers.
+
     turns: how many. open_turn: the first turn of a tool loop that has not ended; None if the last one has.
-    boundaries: offsets of compactions and rewinds that stand within what is viewed. reads: call id -> the
-    paths that a read tool was asked for. leaf: the record id of its end, where the format has such.
+    boundaries: offsets of compactions and rewinds that stand within what is viewed, and of the ends of what
+    is collapsed; compactions: of the first alone. reads: call id -> the paths that a read tool was asked
+    for. leaf: the record id of its end, where the format has such.
     """
 
     format: str
@@ -226,6 +262,8 @@ class Transcript:
     boundaries: Sequence[int] = ()
     reads: dict[str, list[str]] = field(default_factory=dict)
     writes: Sequence[FileWrite] = ()
+    compactions: Sequence[int] = ()
+    collapsed: Sequence[Collapsed] = ()
     splits_replies: bool = False
     """A reply may be several records, so that one of them may have an empty list of blocks."""
 

@@ -76,6 +76,17 @@ class Format(Protocol):
         """The transcript. Raises SessionInvalid with the line for records that contradict each other or
         hold a value of the wrong type where this format's meaning hangs on it."""
 
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        """What may stand in the place of `pieces` so that the model gets `text`, as a user's message, instead
+        of what they said: one or more records, with line ends between them and none after, or an item of a
+        body's list. Read again, every other message is what it was.
+
+        pieces: spans of the source in order, all of which leave: of whole records with their line ends, or of
+        items; what stands between them stays. An id in them that a record outside points to, as its parent or
+        otherwise, is one of a record that stands in for them. The same pieces and text, and the same records
+        outside, give the same bytes; of what was not there before the call, such as a time, nothing is in it.
+        """
+
     def api_messages(self, transcript: Transcript) -> list[Any]:
         """What the model's API would get for this (a view or a source), in the shape of `transcript.api`:
         plain Python values, for castore.transcript.validate."""

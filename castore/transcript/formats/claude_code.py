@@ -137,8 +137,10 @@ class _Reader:
                 line.record.line, "unknown-record", f"a record of the unknown type '{line.type}'"
             )
             tell_ui(self.builder, value, "unknown record", keep=_KEPT)
-        if line.is_boundary:
-            self.builder.boundary(line.record)
+        is_start = line is self.selection.start
+        if line.is_boundary or is_start:
+            # One that no summary follows took nothing away.
+            self.builder.boundary(line.record, is_compaction=is_start)
 
     def _user(self, line: Line) -> None:
         blocks = self._blocks(line)

@@ -91,7 +91,7 @@ class _Reader:
         if self._replay.header is None:
             self._builder.odd(1, "no-header", "the session has no header")
         for record in self._replay.boundaries:
-            self._builder.boundary(record)
+            self._builder.boundary(record, is_compaction=record_type(record) == "compacted")
         return self._reading.finish()
 
     def _record(self, record: Record) -> None:

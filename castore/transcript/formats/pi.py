@@ -99,7 +99,7 @@ class _Reader:
         elif name == "branch_summary":
             self.builder.message(Role.SUMMARY, record, id=value.text("id"))
             self._string(value, "summary", record)
-            self.builder.boundary(record)
+            self.builder.boundary(record, is_compaction=False)
         elif name == "custom_message":
             self.builder.message(Role.USER, record, id=value.text("id"))
             self._user_content(value.get("content"), record)
@@ -129,7 +129,7 @@ class _Reader:
             self.builder.leave(record, Reason.OLDER, replacement=_NO_ENTRY)
 
     def _compaction(self, record: Record, value: Value) -> None:
-        self.builder.boundary(record)
+        self.builder.boundary(record, is_compaction=True)
         if record is not self.branch.compaction:
             # The model gets the last summary alone.
             self._ui(value.get("summary"), "superseded summary")

@@ -155,7 +155,7 @@ class ItemReader:
     def compaction(self, item: Value) -> None:
         """What went before, encrypted: nobody but the API reads it."""
         self._sent(Role.SUMMARY, item)
-        self._builder.boundary(item)
+        self._builder.boundary(item, is_compaction=True)
         if item.text("encrypted_content"):
             self._builder.thinking(item, form=Form.FIXED, is_signed=True)
 
