@@ -39,6 +39,7 @@ __all__ = [
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
+    "SUMMARY_BYTES_MAX",
     "SYNC_FILES_MAX",
     "TIME_MAX",
     "WORD_CHARACTERS_MAX",
@@ -64,6 +65,9 @@ REFERENCE_BYTES_MAX = 4096
 
 SESSION_RECORD_BYTES_MAX = 64 << 20
 """Longest record (a line, or a whole API body) of a session; the longest seen in real ones is 1.5 MB."""
+
+SUMMARY_BYTES_MAX = 256 << 10
+"""Longest summary that a span of a session is hidden behind, in UTF-8; a useful one is a few thousand."""
 
 # --- Objects ---------------------------------------------------------------------------------------
 
