@@ -18,6 +18,7 @@ __all__ = [
     "NOMINAL_BYTES",
     "MarkerWatch",
     "clip_marker",
+    "collapse_marker",
     "least_bytes",
     "marker",
     "same_marker",
@@ -57,6 +58,10 @@ _CLIPPED = re.compile(
     rb" stand here, [0-9]+ left out[ !#-\[\]-~]{0,150}\])(?=\\n|\")"
 )
 _WHOLE = re.compile(rb'(?<!\\)"(\[ctx ([0-9a-f]{16}): [ !#-\[\]-~]{1,400}\])"')
+# Or the first line of a text, before the summary of what it hides.
+_COLLAPSED = re.compile(
+    rb'(?<!\\)"(\[ctx ([0-9a-f]{16}): turns? [0-9]+(?: to [0-9]+)? collapsed, [ !#-\[\]-~]{1,350}\])\\n'
+)
 _WHOLE_BYTES_MAX = 450
 
 NOMINAL_BYTES = 60
@@ -95,11 +100,20 @@ def clip_marker(
     )
 
 
+def collapse_marker(contents: Descriptor, facts: str, retrieve_with: str | None) -> str:
+    """It names what lists the turns that are hidden, and says how to read that."""
+    verb = _verb(contents, retrieve_with) or f"; ctx cat {_short(contents)} lists them"
+    return f"[ctx {_short(contents)}: {facts}{verb}]"
+
+
 def whole_marker(data: bytes, known: Collection[str] = ()) -> str | None:
-    """The first marker that is a whole string of `data`, or stands between a clip's head and tail; None if
-    there is none. known: 16 digits of those that are passed over. A session may well quote a marker, but
-    hardly as a string of its own."""
-    for begins, pattern in ((_BEGINS, _WHOLE), (_BEGINS_LINE, _CLIPPED)):
+    """The first marker that is a whole string of `data`, or stands between a clip's head and tail, or before
+    the summary of what is collapsed; None if there is none.
+
+    known: 16 digits of those that are passed over. A session may well quote a marker, but hardly as a string
+    of its own.
+    """
+    for begins, pattern in ((_BEGINS, _WHOLE), (_BEGINS_LINE, _CLIPPED), (_BEGINS, _COLLAPSED)):
         if begins in data:
             found = (match for match in pattern.finditer(data) if match[2].decode() not in known)
             for match in found:

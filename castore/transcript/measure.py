@@ -2,9 +2,10 @@
 
 Laws: bytes are those of the view, all of them. Tokens of a body (one JSON value, which is what is sent) are
 those of its bytes. Tokens of a session are those of its parts' texts as they stand in the view, but for what
-never reaches the model, and MESSAGE_TOKENS a message and CALL_TOKENS a call: the rest of a session's file
-(ids, times, what its tool shows to people) is not sent. System prompts and tools that the file does not hold
-are not counted. An image counts as its base64 text, which is more than any vendor charges.
+never reaches the model, of what is said for collapsed turns, and MESSAGE_TOKENS a message and CALL_TOKENS a
+call: the rest of a session's file (ids, times, what its tool shows to people) is not sent. System prompts and
+tools that the file does not hold are not counted. An image counts as its base64 text, which is more than any
+vendor charges.
 """
 
 from __future__ import annotations
@@ -41,14 +42,15 @@ class Measured:
 
 
 class Meter:
-    """Measures views of one transcript; of a part that stands as it was, the tokens are counted once."""
+    """Measures views of one transcript, with whatever is collapsed in them; of a part that stands as it was,
+    the tokens are counted once."""
 
     def __init__(self, transcript: Transcript, *, is_tokens: bool) -> None:
         self.transcript = transcript
         self.is_tokens = is_tokens
         self._is_body = find_format(transcript.format).is_body
         self._counts: dict[int | bytes, int] = {}
-        """A part's index -> tokens of its text; what stands in a part's place -> tokens of that."""
+        """Where a part stands -> tokens of its text; what stands in a part's place -> tokens of that."""
 
     def measure(self, rendered: Rendered) -> Measured:
         """What the view takes."""
@@ -58,8 +60,10 @@ class Meter:
         if self._is_body:
             return Measured(count(b"".join(rendered.pieces())), True, not is_exact)
         size = sum(self._tokens(part, instead, count) for part, instead in _standing(rendered))
-        calls = sum(part.kind is PartKind.CALL for part in self.transcript.parts)
-        size += MESSAGE_TOKENS * len(self.transcript.messages) + CALL_TOKENS * calls
+        transcript = rendered.transcript
+        size += sum(count(each.text.encode("utf-8", "replace")) for each in transcript.collapsed)
+        calls = sum(part.kind is PartKind.CALL for part in transcript.parts)
+        size += MESSAGE_TOKENS * (len(transcript.messages) + len(transcript.collapsed)) + CALL_TOKENS * calls
         return Measured(size, True, not is_exact)
 
     def bytes_a_token(self, rendered: Rendered, measured: Measured) -> float:
@@ -76,7 +80,7 @@ class Meter:
     def _tokens(self, part: Part, instead: bytes | None, count: Callable[[bytes], int]) -> int:
         if instead == b"":
             return 0
-        key = part.index if instead is None else instead
+        key = part.start if instead is None else instead
         found = self._counts.get(key)
         if found is None:
             literal = self.transcript.literal(part) if instead is None else instead

@@ -26,6 +26,7 @@ from castore.errors import (
     LimitExceeded,
     NotFound,
     RootDamaged,
+    SessionInvalid,
     UnfoldMismatch,
     ViewMissing,
 )
@@ -45,6 +46,8 @@ __all__ = [
     "find_recorded",
     "is_asked_so",
     "prefix_digests",
+    "refuse_edited",
+    "session_bytes",
     "splices_of",
     "view_size",
 ]
@@ -52,7 +55,7 @@ __all__ = [
 VIEW = "view"
 """The detail of a view's root that says what it is: docs/format.md, View."""
 
-_ASKED = ("strategies", "options", "budget", "leaf", "sidechain", "asked")
+_ASKED = ("strategies", "options", "budget", "leaf", "sidechain", "asked", "session")
 
 _HEAD_MARK = b"[ctx "
 
@@ -198,6 +201,28 @@ def find_recorded(
         return None  # What recorded it went while we looked.
     chosen = _one_source(roots, view, source)
     return RecordedView(store, chosen, longest) if chosen.kind is RootKind.VIEW else None
+
+
+def session_bytes(store: Store, data: bytes) -> bytes:
+    """The session behind `data`, if that is a recorded view; else `data`.
+
+    Raises SessionInvalid for a view that was edited, and what RecordedView.source raises.
+    """
+    rows = store.views()
+    recorded = find_recorded(rows, store, data)
+    if recorded is not None:
+        return recorded.source(data)[0]
+    refuse_edited(rows, store, data)
+    return data
+
+
+def refuse_edited(rows: Sequence[ViewRow], store: Store, data: bytes) -> None:
+    """Raises SessionInvalid for what begins like a recorded view, is none, and is no document either."""
+    edited = edited_view(rows, data)
+    if edited is not None and store.document_root(Digest.of(data)) is None:
+        raise SessionInvalid(
+            edited_words(edited), hint="view the session itself; only whole records may follow a view"
+        )
 
 
 def is_asked_so(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:

@@ -75,6 +75,7 @@ def record(
         }
         with store.batch() as batch:
             staged = {batch.stage(each.data).digest for each in view.rendered.splices[kept:]}
+            staged |= {batch.stage(each).digest for each in view.rendered.contents}
             whole = replace(
                 draft,
                 objects=tuple(sorted(staged)),

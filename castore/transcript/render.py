@@ -22,7 +22,7 @@ from castore.fold.literal import NO_DIGEST, object_of
 from castore.transcript.arguments import json_bytes, shorter_arguments
 from castore.transcript.decision import Act, Decision, Decisions, ViewOptions
 from castore.transcript.marker import clip_marker, least_bytes, marker, same_marker
-from castore.transcript.model import Form, Leave, Part, PartKind, Reason, Transcript
+from castore.transcript.model import Collapsed, Form, Leave, Part, PartKind, Reason, Transcript
 
 __all__ = ["Rendered", "ViewSplice", "render"]
 
@@ -61,6 +61,11 @@ class Rendered:
     transcript: Transcript
     splices: tuple[ViewSplice, ...]
 
+    @property
+    def contents(self) -> list[bytes]:
+        """Objects beside those of the splices: they list what is collapsed."""
+        return [each.contents for each in self.transcript.collapsed]
+
     def pieces(self) -> Iterator[bytes | memoryview]:
         """The view's bytes."""
         view = memoryview(self.transcript.source)
@@ -82,6 +87,7 @@ def render(transcript: Transcript, decisions: Decisions, options: ViewOptions) -
     """The splices that carry the decisions out."""
     runs = list(_record_runs(transcript, decisions))
     splices = [_run_splice(transcript, run) for run in runs]
+    splices += [splice for each in transcript.collapsed for splice in _collapsed(transcript, each)]
     gone = [(run.start, run.end) for run in runs]
     dropped: list[Part] = []
     for part in _outside(transcript.parts, gone):
@@ -138,6 +144,22 @@ def _run_splice(transcript: Transcript, run: Leave) -> ViewSplice:
     data = memoryview(transcript.source)[run.start : run.end]
     descriptor = Descriptor(Kind.SPAN, Digest.of(data), run.end - run.start)
     return ViewSplice(run.start, run.end, run.replacement, descriptor, data, run.reason)
+
+
+def _collapsed(transcript: Transcript, collapsed: Collapsed) -> Iterator[ViewSplice]:
+    """Each turn is an object of its own; what stands for all of them stands in the first one's place."""
+    view = memoryview(transcript.source)
+    for number, piece in enumerate(collapsed.pieces):
+        size = piece.end - piece.start
+        replacement = b"" if number else collapsed.replacement
+        yield ViewSplice(
+            piece.start,
+            piece.end,
+            replacement,
+            Descriptor(Kind.SPAN, piece.digest, size),
+            view[piece.start : piece.end],
+            Reason.COLLAPSED,
+        )
 
 
 def _outside(parts: Sequence[Part], gone: list[tuple[int, int]]) -> Iterator[Part]:

@@ -25,10 +25,11 @@ from castore.errors import InvalidOption, SessionInvalid
 from castore.fold.literal import rebuild
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.transcript.budget import Budget, Measured, fit
+from castore.transcript.collapse.session import collapsed, session_log
 from castore.transcript.decision import Decision, ViewOptions
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.model import PartKind, Transcript
-from castore.transcript.recorded import edited_view, edited_words, find_recorded, is_asked_so
+from castore.transcript.recorded import find_recorded, is_asked_so, refuse_edited
 from castore.transcript.recording import record
 from castore.transcript.records import read_records
 from castore.transcript.render import Rendered, render
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from castore.index.views import ViewRow
     from castore.store import Store, StoreHandle
     from castore.store.batch import NameMove
+    from castore.transcript.collapse.persistence import CollapseLog
 
 __all__ = ["DEFAULT_STRATEGIES", "View", "ViewRequest", "make_view", "plan_view"]
 
@@ -52,7 +54,8 @@ class ViewRequest:
     """What is asked for. format None: told from the content. is_strict: what is odd is refused.
 
     strategies: names; or one text, with commas between them. budget: strategies are added until the view fits
-    (castore.transcript.budget); a text is parsed. Raises InvalidOption for what is neither.
+    (castore.transcript.budget); a text is parsed. session: what the session's collapse log is called, if not
+    by the session's own id. Raises InvalidOption for what is neither.
     """
 
     strategies: Sequence[str] = DEFAULT_STRATEGIES
@@ -61,6 +64,7 @@ class ViewRequest:
     leaf: str | None = None
     sidechain: str | None = None
     is_strict: bool = False
+    session: str | None = None
     budget: Budget | str | None = None
     allow_prose: bool = False
 
@@ -72,6 +76,17 @@ class ViewRequest:
             raise InvalidOption(f"a budget is a Budget or a text, not a {type(self.budget).__name__}")
         if not isinstance(self.options, ViewOptions):
             raise InvalidOption(f"options are a ViewOptions, not a {type(self.options).__name__}")
+        if any(_is_collapse(name) for name in self.strategies[1:]):
+            raise InvalidOption("'collapse' comes before the other strategies", option="--strategy")
+        if self.session is not None and not self.is_collapsed:
+            raise InvalidOption(
+                "--session names a collapse log", option="--session", hint="say --strategy collapse too"
+            )
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether what the session's collapse log hides is hidden."""
+        return _is_collapse(self.strategies[0]) if self.strategies else False
 
     def said(self) -> dict[str, Any]:
         """What decides the view's bytes, as its root remembers it."""
@@ -79,6 +94,8 @@ class ViewRequest:
         for name, value in zip(_BRANCH, (self.leaf, self.sidechain, self.format), strict=True):
             if value is not None:
                 said[name] = value
+        if self.session is not None:
+            said["session"] = self.session
         if self.budget is not None:
             said["budget"] = [str(self.budget), self.allow_prose]
         return {**said, "options": self.options.said()}
@@ -115,7 +132,7 @@ class View:
     def prose_is_complete(self) -> bool:
         """Whether every prose part of what is viewed stands as it was."""
         parts = self.transcript.parts
-        return not any(
+        return not self.transcript.collapsed and not any(
             splice.part is not None and parts[splice.part].kind is PartKind.PROSE
             for splice in self.rendered.splices
         )
@@ -128,25 +145,41 @@ class View:
         return b"".join(self.pieces())
 
 
-def plan_view(source: bytes, request: ViewRequest, handle: StoreHandle | None = None) -> View:
+def plan_view(
+    source: bytes,
+    request: ViewRequest,
+    handle: StoreHandle | None = None,
+    *,
+    log: CollapseLog | None = None,
+    scope: str | None = None,
+) -> View:
     """The view that `make_view` would make. handle: where it would be recorded; a view that is recorded there
     is planned as its session, and nothing is written. None: `source` is a session that is no view.
+    log, scope: as of `make_view`.
 
     Raises SessionInvalid, LimitExceeded, InvalidOption.
     """
-    strategies = find_strategies(request.strategies)
     rows = handle.get().views() if handle is not None and handle.exists else []
     if rows and handle is not None:
         source = _session_of(source, handle.get(), rows, request)
-    records = read_records(source)
-    transcript = read_transcript(records, ReadOptions(request.leaf, request.sidechain), format=request.format)
-    if request.is_strict and transcript.oddities:
-        odd = transcript.oddities[0]
-        error = SessionInvalid(
-            f"{odd.words} ({odd.code})", line=odd.line, hint="--strict refuses what is odd"
-        )
-        error.at(f"line {odd.line}")
-        raise error
+    return _planned(source, request, handle, log, scope)
+
+
+def _planned(
+    source: bytes,
+    request: ViewRequest,
+    handle: StoreHandle | None,
+    log: CollapseLog | None,
+    scope: str | None,
+) -> View:
+    """source: a session, no view."""
+    strategies = find_strategies(request.strategies)
+    transcript = _read(source, request)
+    if request.is_collapsed:
+        if log is None and handle is not None:
+            log = session_log(transcript, handle, request.session, scope)
+        if log is not None:
+            transcript = collapsed(transcript, log, retrieve_with=request.options.retrieve_with)
     if isinstance(request.budget, Budget):
         fitted = fit(
             transcript,
@@ -183,6 +216,7 @@ def make_view(
     file: str | None = None,
     target: BinaryIO | None = None,
     is_private: bool = False,
+    log: CollapseLog | None = None,
 ) -> View:
     """The view of a session, recorded: `unfold` of its bytes gives `source` back.
 
@@ -191,6 +225,7 @@ def make_view(
     the root that has it, as of Batch.commit. file: where the view will
     lie, an absolute path, which the root remembers. target: gets the view's bytes when it is recorded; or
     before, if it `is_private` (its owner shows it only when this returns): then a full disk records nothing.
+    log: the collapse log, for a request that is collapsed; None: the session's, in the store and the scope.
     Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken and what Store and Batch raise.
     """
     rows = handle.get().views() if handle.exists else []
@@ -198,7 +233,7 @@ def make_view(
         source = _session_of(source, handle.get(), rows, request)
     if handle.exists:
         _refuse_folded(source, handle.get())
-    view = plan_view(source, request)
+    view = _planned(source, request, handle, log, scope)
     is_session = not view.rendered.splices and next(members(source), None) is None
     if is_private or is_session:
         _write(view, target)
@@ -226,6 +261,24 @@ def make_view(
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
+def _read(source: bytes, request: ViewRequest) -> Transcript:
+    """The session's transcript. Raises SessionInvalid, InvalidOption, LimitExceeded."""
+    records = read_records(source)
+    transcript = read_transcript(records, ReadOptions(request.leaf, request.sidechain), format=request.format)
+    if request.is_strict and transcript.oddities:
+        odd = transcript.oddities[0]
+        error = SessionInvalid(
+            f"{odd.words} ({odd.code})", line=odd.line, hint="--strict refuses what is odd"
+        )
+        error.at(f"line {odd.line}")
+        raise error
+    return transcript
+
+
+def _is_collapse(strategy: str) -> bool:
+    return strategy.partition("@")[0] == "collapse"
+
+
 def _names(given: Sequence[str]) -> tuple[str, ...]:
     """Each a strategy that there is. Raises InvalidOption."""
     if isinstance(given, str):
@@ -242,12 +295,8 @@ def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: V
     """The session behind `source`, if that is a recorded view; else `source`."""
     recorded = find_recorded(rows, store, source)
     if recorded is None:
-        edited = edited_view(rows, source)
-        if edited is None or store.document_root(Digest.of(source)) is not None:
-            return source
-        raise SessionInvalid(
-            edited_words(edited), hint="view the session itself; only whole records may follow a view"
-        )
+        refuse_edited(rows, store, source)
+        return source
     if recorded.root.document == recorded.root.source:
         return source  # Nothing left it: it is as good a session as it was.
     facts = recorded.facts

@@ -18,6 +18,7 @@ __all__ = ["STRATEGY_NAMES", "decide", "find_strategies"]
 
 _MODULES = {
     "transparent": "transparent",
+    "collapse": "collapse",
     "tiered": "tiered",
     "dedupe-reads": "dedupe_reads",
     "clip": "clip",

@@ -1,0 +1,533 @@
+"""CollapseCoordinator: a session's collapse, as a harness drives it.
+
+Laws:
+- What `project` gives follows from the transcript and the log alone, in this process or the next; it writes
+  nothing. Asked before all was restored it raises NotRestored: never a wrong view.
+- What changes the log is on the disk when the call returns, and a crash before leaves the log as it was or
+  with a beginning of what was to be appended. When it raises, nothing is in the log that was not there.
+- Subscribers are told after a change, when no lock is held and no transaction is open.
+- One thread at a time. Of two processes that change one log the slower gets LogMoved, with the log read anew.
+
+The order of restoring: the messages; the views that are recorded of them, since what lies there may be a view
+of the session; the log; then the first projection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from castore.digest import Digest
+from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, SummarizerFailed
+from castore.transcript.budget import Budget
+from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region, reaches_into_last
+from castore.transcript.collapse.model import (
+    Boundary,
+    Commit,
+    Health,
+    LogRecord,
+    Reset,
+    Rewind,
+    Snapshot,
+    Span,
+    Staged,
+)
+from castore.transcript.collapse.overflow import is_overflow
+from castore.transcript.collapse.persistence import CollapseLog, LogState
+from castore.transcript.collapse.placeholder import facts_of
+from castore.transcript.collapse.project import collapsed_region, project
+from castore.transcript.collapse.reading import text_of
+from castore.transcript.collapse.replay import holding_commits, latest_boundary
+from castore.transcript.collapse.spans import Messages, Region, shown
+from castore.transcript.collapse.summarizer import Summarizer, checked_summary
+from castore.transcript.decision import ViewOptions
+from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.measure import Measured, Meter
+from castore.transcript.model import Transcript
+from castore.transcript.recorded import session_bytes
+from castore.transcript.records import read_records
+from castore.transcript.render import Rendered, render
+from castore.transcript.strategies import decide, find_strategies
+
+if TYPE_CHECKING:
+    from castore.store import StoreHandle
+
+__all__ = ["KEEP_TURNS", "Applied", "CollapseCoordinator", "CollapseStats"]
+
+KEEP_TURNS = 4
+"""The last turns that no span reaches into, unless somebody says otherwise."""
+
+EMPTY_SPAWNS_MAX = 3
+"""After so many in a row that gave nothing, the stats have a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollapseStats:
+    """How the session stands. collapsed_messages, collapsed_turns: of the spans that the view hides.
+
+    warning: in words, if something is amiss. is_idle: nothing is collapsed or staged, and no summarizer was
+    started.
+    """
+
+    collapsed_spans: int
+    collapsed_turns: int
+    collapsed_messages: int
+    staged_spans: int
+    health: Health
+    is_armed: bool
+    last_spawn_tokens: int
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.collapsed_spans or self.staged_spans or self.health.spawns)
+
+    @property
+    def warning(self) -> str | None:
+        if self.health.empty_in_a_row < EMPTY_SPAWNS_MAX:
+            return None
+        return f"the last {self.health.empty_in_a_row} summarizers gave nothing that could be staged"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What came of a change. committed: now, oldest first. transcript: projected after it, and what its view
+    takes; is_enough: of the budget."""
+
+    committed: tuple[Commit, ...]
+    transcript: Transcript
+    measured: Measured
+    is_enough: bool
+
+
+class _Phase(IntEnum):
+    NOTHING = 0
+    MESSAGES = 1
+    VIEWS = 2
+    READY = 3
+
+
+class CollapseCoordinator:
+    """The collapse of one session. See the module for its laws.
+
+    log: where it is kept. keep_turns: the last turns that stay whole. strategies, options: of the views that
+    the harness makes after the collapse, which are what budgets are held against. spawn_tokens: a summarizer
+    is due when the context has grown by so many since the last one. clock: unix seconds.
+    """
+
+    def __init__(
+        self,
+        log: CollapseLog,
+        *,
+        is_enabled: bool = True,
+        keep_turns: int = KEEP_TURNS,
+        strategies: Sequence[str] = (),
+        options: ViewOptions | None = None,
+        spawn_tokens: int = 20_000,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if keep_turns < 1:
+            raise InvalidOption("the last turn is never collapsed: keep-turns must be at least 1")
+        self.log = log
+        self.is_enabled = is_enabled
+        self.keep_turns = keep_turns
+        self.spawn_tokens = spawn_tokens
+        self._strategies = find_strategies(strategies)
+        self._options = options or ViewOptions()
+        self._clock = clock
+        self._phase = _Phase.NOTHING
+        self._source = b""
+        self._messages: Messages | None = None
+        self._state = LogState()
+        self._summaries: dict[Digest, str] = {}
+        self._subscribers: list[Callable[[CollapseStats], None]] = []
+
+    # --- Restoring ---
+
+    def restore(self, source: bytes, handle: StoreHandle | None = None) -> Transcript:
+        """All of it, in order; the session's transcript, with nothing collapsed. handle: where views of the
+        session are recorded. Raises what reading the session, the views and the log raises."""
+        self.restore_messages(source)
+        self.restore_views(handle)
+        self.restore_log()
+        return self.transcript
+
+    def restore_messages(self, source: bytes) -> None:
+        """First: the bytes that the harness has of the session, which may be a view of it."""
+        self._phase = _Phase.MESSAGES
+        self._messages = None
+        self._source = source
+
+    def restore_views(self, handle: StoreHandle | None = None) -> None:
+        """Then: what earlier views moved out of these bytes is back. Raises SessionInvalid, and what reading
+        a view back raises."""
+        self._require(_Phase.MESSAGES, "restore the messages first")
+        if handle is not None and handle.exists:
+            self._source = session_bytes(handle.get(), self._source)
+        self._see(read_transcript(read_records(self._source), ReadOptions()))
+        self._phase = _Phase.VIEWS
+
+    def restore_log(self) -> None:
+        """Last: the commits and the snapshot, as the log has them. Raises LogDamaged."""
+        self._require(_Phase.VIEWS, "restore the messages and the views first")
+        self._take(self.log.load())
+
+    def restore_from_entries(self, commits: Iterable[Any], snapshot: Any | None) -> None:
+        """As `restore_log`, for a harness that read the entries of its transcript itself. commits: the
+        record entries, in order; snapshot: the latest snapshot entry. Raises LogDamaged."""
+        from castore.transcript.collapse.entries import state_from_entries
+
+        self._require(_Phase.VIEWS, "restore the messages and the views first")
+        state, summaries = state_from_entries(self.log.session, commits, snapshot)
+        self._summaries.update(summaries)
+        self._take(state)
+
+    @property
+    def transcript(self) -> Transcript:
+        """The session as it was seen last, with nothing collapsed."""
+        return self._seen.transcript
+
+    # --- What it says ---
+
+    @property
+    def owns_threshold(self) -> bool:
+        """Whether the context is kept small here, so that another limit that acts early gives way."""
+        return self.is_enabled and self._phase is _Phase.READY
+
+    def project(self, transcript: Transcript) -> Transcript:
+        """The session as the model gets it: pure. Raises NotRestored, and what reading a summary raises."""
+        self._require_ready()
+        if not self.is_enabled:
+            return transcript
+        return project(transcript, self.commits, self._summary, retrieve_with=self._options.retrieve_with)
+
+    def render(self, transcript: Transcript) -> Rendered:
+        """The view of the session: projected, then by the strategies. Nothing is recorded of it."""
+        return self._rendered(self.project(transcript))
+
+    def measure(self, transcript: Transcript, budget: Budget) -> Measured:
+        """What the view takes, in the budget's unit."""
+        return Meter(transcript, is_tokens=budget.is_tokens).measure(self.render(transcript))
+
+    @property
+    def commits(self) -> list[Commit]:
+        """Those that hold, in order of the log."""
+        self._require_ready()
+        return holding_commits(self._state.records)
+
+    @property
+    def staged(self) -> tuple[Staged, ...]:
+        """What waits to be committed, in order of the session."""
+        self._require_ready()
+        return self._state.snapshot.staged
+
+    @property
+    def records(self) -> tuple[LogRecord, ...]:
+        """The log, from the first record that is left of it."""
+        self._require_ready()
+        return self._state.records
+
+    def stats(self) -> CollapseStats:
+        """How the session that was seen last stands."""
+        self._require_ready()
+        snapshot = self._state.snapshot
+        regions = [region for _, region in shown(self.commits, self._seen)] if self.is_enabled else []
+        return CollapseStats(
+            len(regions),
+            sum(region.turns for region in regions),
+            sum(region.messages for region in regions),
+            len(snapshot.staged),
+            snapshot.health,
+            snapshot.is_armed,
+            snapshot.last_spawn_tokens,
+        )
+
+    def is_withheld(self, error: object) -> bool:
+        """Whether this is a prompt that was too long, and there is something to commit for it: then the
+        harness calls `recover_from_overflow` before it tells anybody."""
+        return self.owns_threshold and bool(self.staged) and is_overflow(error)
+
+    def subscribe(self, callback: Callable[[CollapseStats], None]) -> Callable[[], None]:
+        """The callback is called after each change. Call what is returned to end that."""
+        self._subscribers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._subscribers:
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    # --- What it does ---
+
+    def observe(self, transcript: Transcript) -> tuple[LogRecord, ...]:
+        """The session is this now. Where it was compacted or turns were taken back since, the log says so,
+        and what named them is dropped. The calls that change the log do it by themselves."""
+        self._require_ready()
+        self._see(transcript)
+        snapshot = self._state.snapshot
+        if not (self.commits or snapshot.staged):
+            return ()
+        records = self._boundary()
+        # A compaction drops them all.
+        commits = [] if records else self.commits
+        staged = () if records else snapshot.staged
+        gone = {each.collapse_id for each in commits if not self._is_there(each.span)}
+        gone |= {each.collapse_id for each in staged if not self._is_there(each.span)}
+        if gone:
+            records.append(Rewind(tuple(sorted(gone)), self._clock()))
+        if records:
+            kept = tuple(each for each in staged if each.collapse_id not in gone)
+            self._change(records, replace(snapshot, staged=kept))
+        return tuple(records)
+
+    def stage(self, span: Span, summary: str, *, strategy: str = "by-hand@1") -> Staged:
+        """The span waits with its summary; the view is what it was. Staged spans that it holds whole give
+        way to it. Raises SpanConflict, InvalidOption for a summary that is none, LogMoved."""
+        self._require_enabled()
+        self.observe(self.transcript)
+        text = checked_summary(summary, by=strategy)
+        region = self._seen.region(span)
+        self._check(region)
+        if collapsed_region(self._seen, region, "0" * 16, text) is None:
+            raise SpanConflict("the summary with its marker is no shorter than what it hides")
+        staged = Staged(span, Digest.of(text.encode()), strategy, self._clock())
+        kept = []
+        for other in self._state.snapshot.staged:
+            at = self._seen.find(other.span)
+            if other.collapse_id == staged.collapse_id:
+                return other
+            if isinstance(at, Region) and region.meets(at):
+                if not region.holds(at):
+                    raise SpanConflict(f"it overlaps the span '{other.collapse_id}', which is staged")
+                continue
+            kept.append(other)
+        ordered = sorted([*kept, staged], key=lambda each: self._seen.index_of(each.span.first_id) or 0)
+        snapshot = replace(self._state.snapshot, staged=tuple(ordered))
+        self._change(self._boundary(), snapshot, {staged.summary: text})
+        return staged
+
+    def spawn(
+        self, transcript: Transcript, summarizer: Summarizer, *, turns_max: int = TURNS_MAX
+    ) -> Staged | None:
+        """The oldest turns that are free are summarized and staged; None if there are none (an empty spawn).
+
+        Raises SummarizerFailed, which is noted in the log as well; and what `stage` raises.
+        """
+        self._require_enabled()
+        self.observe(transcript)
+        tokens = self.measure(transcript, Budget(1, is_tokens=True)).size
+        region = next_region(self._seen, self._taken(), keep_turns=self.keep_turns, turns_max=turns_max)
+        if region is None:
+            self._note_spawn(tokens, is_empty=True)
+            return None
+        text = text_of(transcript, region.first, region.last + 1)
+        try:
+            summary = checked_summary(summarizer.summarize(text), by=summarizer.strategy)
+            span = Span(self._seen.id_of(region.first), self._seen.id_of(region.last))
+            if collapsed_region(self._seen, region, "0" * 16, summary) is None:
+                self._note_spawn(tokens, is_empty=True)
+                return None
+        except (SummarizerFailed, InvalidOption) as error:
+            self._note_spawn(tokens, error=error.message)
+            raise
+        self._note_spawn(tokens)
+        return self.stage(span, summary, strategy=summarizer.strategy)
+
+    def should_spawn(self, transcript: Transcript) -> bool:
+        """Whether a summarizer is due: the context has grown by `spawn_tokens` since the last was started, or
+        became smaller than it was then and has grown by as much again."""
+        self._require_ready()
+        if not self.is_enabled:
+            return False
+        tokens = self.measure(transcript, Budget(1, is_tokens=True)).size
+        snapshot = self._state.snapshot
+        since = 0 if snapshot.is_armed else snapshot.last_spawn_tokens
+        return tokens >= since + self.spawn_tokens
+
+    def apply_if_needed(self, transcript: Transcript, budget: Budget) -> Applied:
+        """Staged spans are committed, the oldest first, until the view fits; none if it fits already."""
+        self._require_enabled()
+        self.observe(transcript)
+        ready = self._committable()
+        meter = Meter(transcript, is_tokens=budget.is_tokens)
+
+        def fits(count: int) -> bool:
+            return meter.measure(self._planned(transcript, ready[:count])).size <= budget.limit
+
+        count = fewest(len(ready), fits)
+        return self._commit(transcript, ready if count is None else ready[:count], meter, budget)
+
+    def recover_from_overflow(self, transcript: Transcript, budget: Budget) -> Applied:
+        """After the API refused a prompt as too long: everything that is staged is committed at once. Where
+        that `is_enough` is False, the caller compacts the whole session."""
+        self._require_enabled()
+        self.observe(transcript)
+        meter = Meter(transcript, is_tokens=budget.is_tokens)
+        return self._commit(transcript, self._committable(), meter, budget)
+
+    def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
+        """The staged spans of these ids, or all, are committed. Raises SpanConflict for one that is not
+        staged or reaches into the last turns."""
+        self._require_enabled()
+        self.observe(transcript)
+        ready = self._committable()
+        if collapse_ids is not None:
+            known = {each.collapse_id: each for each in ready}
+            for collapse_id in collapse_ids:
+                if collapse_id not in known:
+                    raise SpanConflict(f"no span '{collapse_id}' is staged and ready to be committed")
+            ready = [each for each in ready if each.collapse_id in collapse_ids]
+        return self._append(ready)
+
+    def reset(self, reason: str) -> None:
+        """Nothing is collapsed or staged any more. reason: in words, for the log."""
+        self._require_ready()
+        self._change([Reset(reason, self._clock())], Snapshot())
+
+    # --- Helpers: the session ---
+
+    def _see(self, transcript: Transcript) -> None:
+        if self._messages is None or self._messages.transcript is not transcript:
+            self._messages = Messages(transcript)
+
+    @property
+    def _seen(self) -> Messages:
+        if self._messages is None:
+            raise NotRestored("no messages were restored yet")
+        return self._messages
+
+    def _is_there(self, span: Span) -> bool:
+        return isinstance(self._seen.find(span), Region)
+
+    def _taken(self) -> list[Region]:
+        """The spans that are collapsed or staged."""
+        regions = [region for _, region in shown(self.commits, self._seen)]
+        found = [self._seen.find(each.span) for each in self._state.snapshot.staged]
+        return regions + [each for each in found if isinstance(each, Region)]
+
+    def _check(self, region: Region) -> None:
+        if reaches_into_last(self._seen, region, self.keep_turns):
+            raise SpanConflict(f"it reaches into the last {self.keep_turns} turns, which stay whole")
+        for commit, other in shown(self.commits, self._seen):
+            if region.meets(other) and not region.holds(other):
+                raise SpanConflict(f"it overlaps the span '{commit.collapse_id}', which is collapsed")
+
+    def _boundary(self) -> list[LogRecord]:
+        """The record of a compaction that the log does not know of yet."""
+        boundary_id = self._seen.boundary_id()
+        if boundary_id is None or boundary_id == latest_boundary(self._state.records):
+            return []
+        return [Boundary(boundary_id, self._clock())]
+
+    # --- Helpers: views ---
+
+    def _rendered(self, projected: Transcript) -> Rendered:
+        decisions = decide(projected, self._strategies, self._options)
+        return render(projected, decisions, self._options)
+
+    def _planned(self, transcript: Transcript, staged: Sequence[Staged]) -> Rendered:
+        """The view as it would be with these committed."""
+        commits = [*self.commits, *(Commit(each, "planned", each.created_at) for each in staged)]
+        words = self._options.retrieve_with
+        projected = project(transcript, commits, self._summary, retrieve_with=words, messages=self._seen)
+        return self._rendered(projected)
+
+    def _summary(self, digest: Digest) -> str:
+        text = self._summaries.get(digest)
+        if text is None:
+            text = self._summaries[digest] = self.log.summary(digest)
+        return text
+
+    # --- Helpers: the log ---
+
+    def _committable(self) -> list[Staged]:
+        """What is staged and does not reach into the last turns, in order of the session."""
+        found = []
+        for each in self._state.snapshot.staged:
+            region = self._seen.find(each.span)
+            if isinstance(region, Region) and not reaches_into_last(self._seen, region, self.keep_turns):
+                found.append(each)
+        return found
+
+    def _commit(
+        self, transcript: Transcript, staged: Sequence[Staged], meter: Meter, budget: Budget
+    ) -> Applied:
+        committed = self._append(staged)
+        projected = self.project(transcript)
+        measured = meter.measure(self._rendered(projected))
+        return Applied(committed, projected, measured, measured.size <= budget.limit)
+
+    def _append(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
+        now = self._clock()
+        commits = []
+        for each in staged:
+            region = self._seen.region(each.span)
+            self._check(region)
+            size = sum(end - start for start, end, _ in self._seen.pieces(region))
+            commits.append(Commit(each, facts_of(region, size), now))
+        if commits:
+            left = self._state.snapshot.without([each.collapse_id for each in commits])
+            self._change(commits, replace(left, is_armed=True))
+        return tuple(commits)
+
+    def _note_spawn(self, tokens: int, *, is_empty: bool = False, error: str | None = None) -> None:
+        snapshot = self._state.snapshot
+        health = snapshot.health
+        noted = replace(
+            health,
+            spawns=health.spawns + 1,
+            empty=health.empty + is_empty,
+            empty_in_a_row=health.empty_in_a_row + 1 if is_empty else 0,
+            errors=health.errors + (error is not None),
+            last_error=health.last_error if error is None else error[:300],
+        )
+        self._change(
+            self._boundary(), replace(snapshot, health=noted, is_armed=False, last_spawn_tokens=tokens)
+        )
+
+    def _change(
+        self,
+        records: Sequence[LogRecord],
+        snapshot: Snapshot,
+        summaries: Mapping[Digest, str] | None = None,
+    ) -> None:
+        """It is written; then subscribers are told, all of them, whatever one of them raises."""
+        summaries = summaries or {}
+        self._summaries.update(summaries)
+        try:
+            self._state = self.log.save(self._state, records, snapshot, summaries)
+        except LogMoved:
+            self._take(self.log.load())
+            raise
+        self._tell()
+
+    def _tell(self) -> None:
+        stats = self.stats()
+        with ExitStack() as calls:
+            # Each is called, whatever another one raises; the caller gets that when all were.
+            for callback in reversed(self._subscribers):
+                calls.callback(callback, stats)
+
+    def _take(self, state: LogState) -> None:
+        """The log is this. What was committed before a crash that the snapshot did not outlive is not staged
+        any more."""
+        committed = [each.collapse_id for each in holding_commits(state.records)]
+        self._state = replace(state, snapshot=state.snapshot.without(committed))
+        self._phase = _Phase.READY
+
+    # --- Helpers: order ---
+
+    def _require(self, phase: _Phase, words: str) -> None:
+        if self._phase < phase:
+            raise NotRestored(words)
+
+    def _require_ready(self) -> None:
+        self._require(_Phase.READY, "the session was not restored: its log is not known yet")
+
+    def _require_enabled(self) -> None:
+        self._require_ready()
+        if not self.is_enabled:
+            raise InvalidOption("collapse is not enabled for this session")

@@ -1,0 +1,287 @@
+"""Spans: what messages are called, and which bytes of the source whole turns are. Pure.
+
+Laws:
+- A message's id is the same in every longer state of the session, and names no other message there; in
+  another session, or where the message says something else, it names none.
+- What a region hides can leave: no message, record, item or call is torn apart, and no compaction or rewind
+  lies within. Everything else about it is SpanConflict, with words that say why.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from castore.errors import SpanConflict
+from castore.transcript.collapse.model import Commit, Span
+from castore.transcript.formats import find_format
+from castore.transcript.model import Message, Role, Transcript
+
+__all__ = ["Messages", "Region", "shown"]
+
+_ID_CHARACTERS_MAX = 200
+_MADE = re.compile(r"#([0-9]{1,9})-([0-9a-f]{8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Whole turns of one transcript. first, last: indices of messages, both included. first_turn, last_turn:
+    likewise. start, end: of the source. messages: how many leave; system messages stay."""
+
+    first: int
+    last: int
+    first_turn: int
+    last_turn: int
+    start: int
+    end: int
+    messages: int
+
+    def holds(self, other: Region) -> bool:
+        return self.first <= other.first and other.last <= self.last
+
+    def meets(self, other: Region) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+    @property
+    def turns(self) -> int:
+        return self.last_turn - self.first_turn + 1
+
+
+class Messages:
+    """The messages of one transcript (with nothing collapsed yet): their ids, turns and places."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        assert not transcript.collapsed, "spans are of the session, not of a view of it"
+        self.transcript = transcript
+        self.own = [message for message in transcript.messages if message.role is not Role.SYSTEM]
+        """Those that may leave: instructions are for the whole session."""
+        self._is_body = find_format(transcript.format).is_body
+        self._indices: dict[str, int] = {}
+        for message in transcript.messages:
+            if _is_usable(message.id):
+                self._indices.setdefault(message.id, message.index)  # type: ignore[arg-type]
+
+    # --- Ids ---
+
+    def id_of(self, index: int) -> str:
+        """The id of a message."""
+        message = self.transcript.messages[index]
+        if _is_usable(message.id) and self._indices[message.id] == index:  # type: ignore[index]
+            return message.id  # type: ignore[return-value]
+        return f"#{index}-{self._says(message)}"
+
+    def index_of(self, id: str) -> int | None:
+        """The message of this id; None if there is none."""
+        found = self._indices.get(id)
+        if found is not None:
+            return found
+        made = _MADE.fullmatch(id)
+        index = int(made[1]) if made else -1
+        return index if 0 <= index < len(self.transcript.messages) and self.id_of(index) == id else None
+
+    def boundary_id(self) -> str | None:
+        """Which compaction is the latest one; None if the session has none."""
+        offsets = self.transcript.compactions
+        if not offsets:
+            return None
+        data = self.transcript.source
+        end = self._record_end(offsets[-1])
+        return sha256(memoryview(data)[offsets[-1] : end]).hexdigest()[:16]
+
+    # --- Turns ---
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The turns that have messages which may leave, in order."""
+        return sorted({message.turn for message in self.own})
+
+    def span(self, first_turn: int, last_turn: int) -> Span:
+        """The span of these turns, both included. Raises SpanConflict if there is nothing in them."""
+        low, high = self._range(first_turn, last_turn)
+        if low == high:
+            raise SpanConflict(f"turns {first_turn} to {last_turn} have no messages")
+        return Span(self.id_of(self.own[low].index), self.id_of(self.own[high - 1].index))
+
+    def region(self, span: Span) -> Region:
+        """Where the span is. Raises SpanConflict: an id is unknown, or the turns can't leave."""
+        found = self.find(span)
+        if isinstance(found, str):
+            raise SpanConflict(found, first_archived_id=span.first_id, last_archived_id=span.last_id)
+        return found
+
+    def find(self, span: Span) -> Region | str:
+        """As `region`; the words instead of the error."""
+        first, last = self.index_of(span.first_id), self.index_of(span.last_id)
+        for id, index in ((span.first_id, first), (span.last_id, last)):
+            if index is None:
+                return f"the session has no message '{id}'"
+        assert first is not None
+        assert last is not None
+        if last < first:
+            return f"message '{span.last_id}' stands before '{span.first_id}'"
+        messages = self.transcript.messages
+        first_turn, last_turn = messages[first].turn, messages[last].turn
+        low, high = self._range(first_turn, last_turn)
+        if self.own[low : low + 1] != [messages[first]]:
+            return f"message '{span.first_id}' does not begin a turn"
+        if self.own[high - 1 : high] != [messages[last]]:
+            return f"message '{span.last_id}' does not end a turn"
+        return self._region(low, high)
+
+    def region_of_turns(self, first_turn: int, last_turn: int) -> Region | str:
+        """Of the turns from one to the other; or why they can't leave."""
+        low, high = self._range(first_turn, last_turn)
+        return self._region(low, high) if low < high else "there is no message in these turns"
+
+    def pieces(self, region: Region) -> list[tuple[int, int, int]]:
+        """What leaves, in order: start and end in the source, and the turn; without what stays in between.
+
+        Of a body, every piece but the first begins with the comma before it.
+        """
+        low, high = self._range(region.first_turn, region.last_turn)
+        staying = [
+            self._unit(message)
+            for message in self.transcript.messages[region.first : region.last + 1]
+            if message.role is Role.SYSTEM
+        ]
+        spans: list[tuple[int, int, int]] = []
+        at = low
+        while at < high:
+            turn = self.own[at].turn
+            stop = at
+            while stop < high and self.own[stop].turn == turn:
+                stop += 1
+            start = self._units[at][0]
+            if self._is_body:
+                end = max(end for _, end in self._units[at:stop])
+            else:
+                # What no message is goes with the turn that it stands in.
+                end = self._units[stop][0] if stop < high else region.end
+            spans += [(*span, turn) for span in _without(start, end, staying)]
+            at = stop
+        return self._with_commas(spans, staying) if self._is_body else spans
+
+    # --- Helpers ---
+
+    def _says(self, message: Message) -> str:
+        whole = sha256(str(message.role).encode())
+        for index in message.parts:
+            part = self.transcript.parts[index]
+            whole.update(f"\0{part.kind} {part.size}\0".encode())
+            whole.update(memoryview(self.transcript.source)[part.start : part.end])
+        return whole.hexdigest()[:8]
+
+    def _range(self, first_turn: int, last_turn: int) -> tuple[int, int]:
+        """Where in `own` the messages of these turns are."""
+        return bisect_right(self._own_turns, first_turn - 1), bisect_right(self._own_turns, last_turn)
+
+    @cached_property
+    def _own_turns(self) -> list[int]:
+        return [message.turn for message in self.own]
+
+    @cached_property
+    def _units(self) -> list[tuple[int, int]]:
+        """What of the source goes when a message of `own` goes."""
+        return [self._unit(message) for message in self.own]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where what comes before a message of `own` ends; the first is where nothing stands before."""
+        ends = [0]
+        for _, end in self._units:
+            ends.append(max(ends[-1], end))
+        return ends
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [record.start for record in self.transcript.records.records]
+
+    def _unit(self, message: Message) -> tuple[int, int]:
+        if self._is_body:
+            return message.position, message.end
+        records = self.transcript.records
+        first = records.records[bisect_right(self._starts, message.position) - 1]
+        return first.start, self._record_end(max(message.position, message.end - 1))
+
+    def _record_end(self, offset: int) -> int:
+        records = self.transcript.records
+        return records.span_with_line_end(records.records[bisect_right(self._starts, offset) - 1])[1]
+
+    @cached_property
+    def _calls(self) -> dict[str, int]:
+        return {call: message.index for message in self.own for call in message.calls}
+
+    @cached_property
+    def _answers(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for message in self.own:
+            for call in message.answers:
+                found.setdefault(call, []).append(message.index)
+        return found
+
+    def _region(self, low: int, high: int) -> Region | str:
+        messages = self.own[low:high]
+        first, last = messages[0], messages[-1]
+        start, end = self._units[low][0], max(end for _, end in self._units[low:high])
+        transcript = self.transcript
+        where = f"turns {first.turn} to {last.turn}" if first.turn < last.turn else f"turn {first.turn}"
+        if transcript.compactions and start < transcript.compactions[-1]:
+            return f"{where} lie before the compaction that the session goes on from"
+        if any(start < offset < end for offset in transcript.boundaries):
+            return f"a rewind or another branch begins within {where}"
+        if self._ends[low] > start or (high < len(self.own) and end > self._units[high][0]):
+            return f"what {where} consist of is mixed with other turns"
+        for message in messages:
+            for call in message.calls:
+                if any(not first.index <= index <= last.index for index in self._answers.get(call, ())):
+                    return f"the result of the call '{call}' stands outside of {where}"
+            for call in message.answers:
+                if not first.index <= self._calls.get(call, first.index) <= last.index:
+                    return f"the call '{call}' of a result in {where} stands outside"
+        return Region(first.index, last.index, first.turn, last.turn, start, end, len(messages))
+
+    def _with_commas(
+        self, spans: list[tuple[int, int, int]], staying: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int, int]]:
+        ends = sorted([end for _, end, _ in spans] + [end for _, end in staying])
+        found = spans[:1]
+        for start, end, turn in spans[1:]:
+            found.append((ends[bisect_right(ends, start) - 1], end, turn))
+        return found
+
+
+def shown(commits: Iterable[Commit], messages: Messages) -> list[tuple[Commit, Region]]:
+    """The commits that the view shows, in order of the session: of two that overlap the later one, which held
+    the earlier one whole when it was made.
+
+    Those whose turns are not there, or can't leave, are passed over.
+    """
+    chosen: list[tuple[Commit, Region]] = []
+    for commit in reversed(list(commits)):
+        region = messages.find(commit.span)
+        if isinstance(region, Region) and not any(region.meets(other) for _, other in chosen):
+            chosen.append((commit, region))
+    return sorted(chosen, key=lambda pair: pair[1].first)
+
+
+def _is_usable(id: str | None) -> bool:
+    """Whether a message may be called as its format calls it."""
+    return id is not None and 0 < len(id) <= _ID_CHARACTERS_MAX and id[0] != "#" and id.isprintable()
+
+
+def _without(start: int, end: int, staying: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What of [start, end) is in none of these."""
+    left: list[tuple[int, int]] = []
+    for stays_from, stays_until in sorted(staying):
+        if stays_until <= start or end <= stays_from:
+            continue
+        if start < stays_from:
+            left.append((start, stays_from))
+        start = stays_until
+    if start < end:
+        left.append((start, end))
+    return left
