@@ -12,7 +12,8 @@
 
 Laws:
 - What the model got is there, in order: texts, calls with their arguments on one line, results (clipped, if
-  asked). Thinking is not, nor what never reached the model; media and unknown blocks are named in brackets.
+  asked). Thinking is not, nor what never reached the model, nor system messages, which a collapse leaves where
+  they are; media and unknown blocks are named in brackets.
 - No text passes for a line of ours: where one of its lines reads like a heading, a call or a bracket, a
   backslash stands before it, and one more if it begins with backslashes; `unescaped` takes one away.
 - It is UTF-8: U+FFFD stands for half a surrogate pair. It takes time linear in the messages.
@@ -71,6 +72,8 @@ def text_of(
     tools: dict[str, str | None] = {}
     lines: list[str] = []
     for message in transcript.messages[first:last]:
+        if message.role is Role.SYSTEM:
+            continue
         latest: tuple[str, str | None] | None = None
         for piece in _pieces(transcript, message, tools, result_characters_max):
             if (piece.heading, piece.call_id) != latest:
