@@ -135,8 +135,8 @@ class _Found:
         self.results += 1
         if section.facts:
             self.failures += 1
-            words = _telling(section.lines)
-            _latest(self.errors, ": ".join(each for each in (section.tool, words or section.facts) if each))
+            told = (section.tool, _telling(section))
+            _latest(self.errors, ": ".join(each for each in told if each))
 
     def _take_call(self, tool: str, written: str) -> None:
         self.calls[tool] += 1
@@ -179,13 +179,13 @@ def _latest(found: dict[str, None], text: str) -> None:
         found[text] = None
 
 
-def _telling(lines: list[str]) -> str:
+def _telling(section: _Section) -> str:
     """The line of a failed result that says most: the first that names an error, else the last."""
-    said = [line for line in lines if line.strip() and not _LEFT_OUT.fullmatch(line)]
+    said = [line for line in section.lines if line.strip() and not _LEFT_OUT.fullmatch(line)]
     told = next((line for line in said if _TELLS.search(line)), None)
-    if told is None:
-        told = next((line for line in reversed(said) if not line.endswith(":")), "")
-    return unescaped(told).strip()
+    if told is not None:
+        return unescaped(told).strip()
+    return f"{section.facts}: {unescaped(said[-1]).strip()}" if said else section.facts
 
 
 def _first_line(text: str) -> str:
@@ -264,8 +264,9 @@ def _asked(prompts: list[str], most: int) -> str:
         first = [_quoted(prompts[0], max(room // 2, _LINE_CHARACTERS_MAX // 2))]
         room -= len(first[0]) + 1
     near = len(prompts) - _LAST_PROMPTS
+    longest = max(_LINE_CHARACTERS_MAX, min(_LAST_CHARACTERS_MAX, room // _LAST_PROMPTS))
     begun = [
-        _quoted(each, _LINE_CHARACTERS_MAX if at < near else _LAST_CHARACTERS_MAX)
+        _quoted(each, _LINE_CHARACTERS_MAX if at < near else longest)
         for at, each in enumerate(prompts[1:-1], 1)
     ]
     middle = _block("", begun, room + 1).strip("\n")
