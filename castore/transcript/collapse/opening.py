@@ -1,0 +1,54 @@
+"""Opening: a session's bytes become a coordinator that has restored everything, in its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from castore.transcript.collapse.coordinator import KEEP_TURNS, CollapseCoordinator
+from castore.transcript.collapse.persistence import CollapseLog
+from castore.transcript.collapse.rehearsal import Rehearsal
+from castore.transcript.collapse.session import session_log
+from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.model import Transcript
+from castore.transcript.recorded import session_bytes
+from castore.transcript.records import read_records
+
+if TYPE_CHECKING:
+    from castore.store import StoreHandle
+
+__all__ = ["open_coordinator", "open_log"]
+
+
+def open_coordinator(
+    data: bytes,
+    handle: StoreHandle,
+    *,
+    name: str | None = None,
+    scope: str | None = None,
+    keep_turns: int = KEEP_TURNS,
+    is_rehearsed: bool = False,
+) -> CollapseCoordinator:
+    """The collapse of a session whose log is in the store. data: the session, or a recorded view of it.
+
+    name, scope: as of session_log. is_rehearsed: nothing that is done with it is written. Nothing is made
+    by opening: no store, no log. Raises SessionInvalid, InvalidOption, LogDamaged, and what reading the store
+    raises.
+    """
+    source, transcript = _read(data, handle)
+    log = session_log(transcript, handle, name, scope)
+    coordinator = CollapseCoordinator(Rehearsal(log) if is_rehearsed else log, keep_turns=keep_turns)
+    coordinator.restore(source)
+    return coordinator
+
+
+def open_log(
+    data: bytes, handle: StoreHandle, *, name: str | None = None, scope: str | None = None
+) -> CollapseLog:
+    """The log alone, of which nothing is read. Raises SessionInvalid, InvalidOption."""
+    return session_log(_read(data, handle)[1], handle, name, scope)
+
+
+def _read(data: bytes, handle: StoreHandle) -> tuple[bytes, Transcript]:
+    """The session behind the bytes."""
+    source = session_bytes(handle.get(), data) if handle.exists else data
+    return source, read_transcript(read_records(source), ReadOptions())

@@ -1,0 +1,91 @@
+"""Staging: spans get their summaries, those that somebody names or the oldest that are free.
+
+Laws: a span that can't be collapsed is refused before anything summarizes it. Where nothing is free and
+nothing was ever staged, nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from castore.errors import SpanConflict
+from castore.transcript.collapse.choose import TURNS_MAX, next_region, reaches_into_last
+from castore.transcript.collapse.coordinator import CollapseCoordinator
+from castore.transcript.collapse.model import Span, Staged
+from castore.transcript.collapse.reading import text_of
+from castore.transcript.collapse.spans import Messages, Region, shown
+from castore.transcript.collapse.summarizer import Summarizer, summary_of
+
+__all__ = ["free_region", "region_of", "span_of_turns", "stage_free", "stage_span"]
+
+
+def span_of_turns(messages: Messages, turns: slice) -> Span:
+    """The span of these turns, which count from 0, and with negative numbers from the end.
+
+    Raises SpanConflict if there is none of them.
+    """
+    chosen = range(messages.transcript.turns)[turns]
+    if not chosen:
+        written = ":".join("" if each is None else str(each) for each in (turns.start, turns.stop))
+        raise SpanConflict(f"there are no turns {written}: the session has {messages.transcript.turns}")
+    return messages.span(chosen[0], chosen[-1])
+
+
+def region_of(coordinator: CollapseCoordinator, messages: Messages, span: Span) -> Region:
+    """Where the span is, if it may be staged. Raises SpanConflict."""
+    region = messages.region(span)
+    if reaches_into_last(messages, region, coordinator.keep_turns):
+        raise SpanConflict(f"it reaches into the last {coordinator.keep_turns} turns, which stay whole")
+    for collapse_id, other in _taken(coordinator, messages):
+        if region.meets(other) and not region.holds(other):
+            raise SpanConflict(f"it overlaps the span '{collapse_id}', which is collapsed or staged")
+    return region
+
+
+def free_region(
+    coordinator: CollapseCoordinator, messages: Messages, *, turns_max: int = TURNS_MAX
+) -> Region | None:
+    """The turns that would be staged next; None if nothing is free."""
+    taken = [region for _, region in _taken(coordinator, messages)]
+    return next_region(messages, taken, keep_turns=coordinator.keep_turns, turns_max=turns_max)
+
+
+def stage_span(
+    coordinator: CollapseCoordinator, messages: Messages, span: Span, summarizer: Summarizer
+) -> Staged:
+    """The span is staged with the summary that is made of it. Raises SpanConflict, SummarizerFailed, and
+    what the coordinator's `stage` raises."""
+    region = region_of(coordinator, messages, span)
+    text = text_of(messages.transcript, region.first, region.last + 1)
+    return coordinator.stage(span, summary_of(summarizer, text), strategy=summarizer.strategy)
+
+
+def stage_free(
+    coordinator: CollapseCoordinator,
+    messages: Messages,
+    summarizer: Summarizer,
+    *,
+    turns_max: int = TURNS_MAX,
+    is_repeated: bool = False,
+) -> Iterator[Staged]:
+    """The oldest free turns are staged, as each is asked for; all of them if it is repeated.
+
+    Where the first finds nothing, that counts as an empty spawn. Raises what the coordinator's `spawn`
+    raises.
+    """
+    if coordinator.stats().is_idle and free_region(coordinator, messages, turns_max=turns_max) is None:
+        return
+    while (staged := coordinator.spawn(messages.transcript, summarizer, turns_max=turns_max)) is not None:
+        yield staged
+        if not is_repeated or free_region(coordinator, messages, turns_max=turns_max) is None:
+            return
+
+
+def _taken(coordinator: CollapseCoordinator, messages: Messages) -> list[tuple[str, Region]]:
+    """The spans that are collapsed or staged, by their ids."""
+    found = [(commit.collapse_id, region) for commit, region in shown(coordinator.commits, messages)]
+    for staged in coordinator.staged:
+        region = messages.find(staged.span)
+        if isinstance(region, Region):
+            found.append((staged.collapse_id, region))
+    return found
