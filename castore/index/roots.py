@@ -21,6 +21,7 @@ __all__ = [
     "by_name",
     "count",
     "expiring",
+    "last_place",
     "naming",
     "naming_count",
     "newest",
@@ -28,6 +29,7 @@ __all__ = [
     "newest_unread",
     "next_sequence",
     "numbers",
+    "of_log",
     "put",
     "remove",
     "set_shard_times",
@@ -38,7 +40,7 @@ __all__ = [
 
 _COLUMNS = (
     "number, id, scope, kind, name, source_name, source_digest, source_size, document_digest, document_size,"
-    " created, sequence, expires, forgotten, expires_unforgotten, details, base, expires_alone"
+    " created, sequence, expires, forgotten, expires_unforgotten, details, base, expires_alone, place"
 )
 
 
@@ -65,7 +67,8 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
     cursor = connection.execute(
         "INSERT INTO roots(id, scope, kind, name, source_name, source_digest, source_size, document_digest,"
         " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, base,"
-        " expires_alone, inode, file_bytes, mtime_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " expires_alone, place, inode, file_bytes, mtime_ns)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             root.id,
             root.scope,
@@ -82,6 +85,7 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
             json.dumps(dict(root.details), sort_keys=True) if root.details else "{}",
             root.base,
             root.expires_alone,
+            root.place,
             *stamp,
         ),
     )
@@ -122,6 +126,25 @@ def by_document(connection: sqlite3.Connection, document: Digest, seen: Seen = N
 def by_document_prefix(connection: sqlite3.Connection, prefix: str, seen: Seen = None) -> list[Root]:
     low, high = bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
     return _seen(connection, "document_digest BETWEEN ? AND ?", (low, high), seen)
+
+
+def of_log(connection: sqlite3.Connection, kind: RootKind, scope: str, source_name: str) -> list[Root]:
+    """The roots of one log, by their places: the state first, if there is one. What each names is read when
+    it is asked for, while this connection is open."""
+    where = "WHERE kind=? AND scope=? AND source_name=? AND place IS NOT NULL ORDER BY place"
+    return list(_select(connection, where, (kind.value, scope, source_name), objects=_Objects))
+
+
+def last_place(
+    connection: sqlite3.Connection, kind: RootKind, scope: str, source_name: str, now: float
+) -> int:
+    """The highest place of a root of the log that has not expired; 0 if there is none."""
+    row = connection.execute(
+        "SELECT MAX(place) FROM roots WHERE kind=? AND scope=? AND source_name=? AND place IS NOT NULL"
+        " AND (expires IS NULL OR expires>?)",
+        (kind.value, scope, source_name, now),
+    ).fetchone()
+    return row[0] or 0
 
 
 def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen = None) -> list[Root]:
@@ -304,6 +327,7 @@ def _root(row: Sequence[Any], objects: Sequence[Digest]) -> Root:
         details={} if row[15] == "{}" else json.loads(row[15]),
         base=row[16],
         expires_alone=row[17],
+        place=row[18],
     )
 
 

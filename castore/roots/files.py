@@ -28,7 +28,7 @@ from castore.config import (
 from castore.digest import Digest
 from castore.errors import CastoreError, InvalidOption, LimitExceeded, RootDamaged
 from castore.layout import ROOT_ID, ROOT_NAME, SHARDS, Layout
-from castore.roots.model import Content, Root, RootKind
+from castore.roots.model import Content, Root, RootKind, log_root_id
 
 __all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
 
@@ -206,6 +206,7 @@ def encode_root(root: Root) -> bytes:
         ("details", dict(root.details) or None),
         ("base", root.base),
         ("expires_alone", root.expires_alone),
+        ("place", root.place),
     ):
         if value is not None:
             members[name] = value
@@ -272,6 +273,18 @@ def check_root(root: Root) -> None:
     alone = root.expires_alone
     if alone is not None and root.expires is not None and root.expires <= alone:
         raise InvalidOption("its expiry is not later than the one that it has alone")
+    if root.place is not None:
+        _check_place(root, root.place)
+
+
+def _check_place(root: Root, place: int) -> None:
+    """What has a place in a log is nothing else, and has the id of that place."""
+    if not 0 <= place <= COUNT_MAX:
+        raise LimitExceeded(f"a place in a log is over {COUNT_MAX:,}", limit="COUNT_MAX")
+    if root.source_name is None or (root.name, root.source, root.document, root.base) != (None,) * 4:
+        raise InvalidOption("a root of a log has the log's name alone: no other, no source, document or base")
+    if root.id != log_root_id(root.kind, root.scope, root.source_name, place):
+        raise InvalidOption("its id is not that of its place in the log")
 
 
 def _check_source_name(text: str) -> None:
@@ -304,6 +317,7 @@ def _root_of(members: dict[str, Any]) -> Root:
         details=_mapping(members.get("details", {})),
         base=_text_or_none(members.get("base")),
         expires_alone=_time_or_none(members.get("expires_alone")),
+        place=None if "place" not in members else _integer(members["place"]),
     )
 
 

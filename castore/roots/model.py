@@ -2,8 +2,10 @@
 
 Laws: a root's id follows from what it is (kind, scope, name, source, document; its objects where it has
 no document), so that doing the same thing again finds the same root and a crash in the middle leaves
-no second one. A root never expires before one that is based on it: what it would do alone is kept beside
-that, and what the others need is in `lasting`. Times are unix seconds and always an argument.
+no second one. The id of a root that is of a log follows from the log and its place there instead, so that
+of two that would have the same place one finds the other's file. A root never expires before one that is
+based on it: what it would do alone is kept beside that, and what the others need is in `lasting`. Times are
+unix seconds and always an argument.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ __all__ = [
     "BY",
     "GC",
     "PURGED",
+    "STATE",
     "Content",
     "Root",
     "RootDraft",
@@ -30,6 +33,7 @@ __all__ = [
     "is_by_hand",
     "lasting",
     "latest",
+    "log_root_id",
     "merged",
     "restored",
     "root_id",
@@ -41,6 +45,9 @@ PURGED = "purged"
 
 BY, GC = "by", "gc"
 """The detail of a keep root that nobody asked for by hand."""
+
+STATE = 0
+"""The place of a log's state; its records have the places from 1."""
 
 
 class RootKind(StrEnum):
@@ -68,6 +75,8 @@ class RootDraft:
 
     source: the bytes it came from; document: the folded document; details: what the kind needs.
     base: id of the root that has what this one does not name, in the same scope; it is kept as long.
+    place: in the log of its kind, scope and source name: a record's number, from 1, which is the next one of
+    the log; or STATE. replaces: of a state, the sequence of the one that it is in place of; 0: of none.
     """
 
     kind: RootKind
@@ -80,6 +89,8 @@ class RootDraft:
     keep_seconds: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     base: str | None = None
+    place: int | None = None
+    replaces: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class Root:
     grows with every root written. expires_unforgotten: the expiry that undoing the forget restores.
     base: id of the root that it is based on. expires_alone: the expiry that it would have if none were based
     on it, which is earlier; None: `expires` is that.
+    place: in the log of its kind, scope and source name: a record's number, from 1, or STATE; None: of none.
     """
 
     id: str
@@ -108,6 +120,12 @@ class Root:
     details: Mapping[str, Any] = field(default_factory=dict)
     base: str | None = None
     expires_alone: float | None = None
+    place: int | None = None
+
+    @property
+    def log(self) -> tuple[str, str, str | None] | None:
+        """Which log it is of, by kind, scope and source name; None: of none."""
+        return None if self.place is None else (self.kind.value, self.scope, self.source_name)
 
     def is_live(self, now: float) -> bool:
         """Neither forgotten nor expired: it is shown, and its name is taken."""
@@ -119,8 +137,8 @@ class Root:
 
 def root_id(draft: RootDraft, scope: str) -> str:
     """The first 32 hex digits of the SHA-256 of the canonical JSON of what the root is."""
-    import json
-
+    if draft.place is not None:
+        return log_root_id(draft.kind, scope, draft.source_name, draft.place)
     identity: dict[str, Any] = {
         "kind": draft.kind.value,
         "scope": scope,
@@ -131,6 +149,17 @@ def root_id(draft: RootDraft, scope: str) -> str:
     }
     if draft.document is None:
         identity["objects"] = [str(digest) for digest in sorted(set(draft.objects))]
+    return _id_of(identity)
+
+
+def log_root_id(kind: RootKind, scope: str, source_name: str | None, place: int) -> str:
+    """The id of the root that has this place in a log, whatever it says there."""
+    return _id_of({"kind": kind.value, "scope": scope, "source_name": source_name, "place": place})
+
+
+def _id_of(identity: Mapping[str, Any]) -> str:
+    import json
+
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return sha256(text.encode("ascii")).hexdigest()[:ROOT_ID_HEX]
 
@@ -191,6 +220,7 @@ def merged(
         objects=tuple(sorted(objects)),
         details=details,
         base=base,
+        place=draft.place,
     )
 
 

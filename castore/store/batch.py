@@ -21,8 +21,8 @@ from castore.config import ROOT_CHAIN_MAX, parse_name
 from castore.digest import Bytes, Digest
 from castore.errors import BaseMissing, LimitExceeded, NameMoved, NameTaken, RootDamaged
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import Content, Root, RootDraft, alone, forgotten, merged, root_id
-from castore.store import quota
+from castore.roots.model import STATE, Content, Root, RootDraft, alone, forgotten, merged, root_id
+from castore.store import logs, quota
 from castore.store.access import Granted
 from castore.store.queries import Queries
 from castore.store.transaction import Transactions
@@ -114,23 +114,27 @@ class Batch:
         allow_purged: bytes that were purged may be put again.
 
         Each object was staged here, or is one that the writer sees. A base is there before the call, has not
-        expired, and is of the same scope. Raises ObjectMissing, ObjectPurged, BaseMissing, NameTaken,
-        NameMoved, ScopeDenied, LimitExceeded (a quota, too long a chain), InvalidOption, StoreLocked,
-        RootDamaged; then nothing is visible that was not before. Where the disk fails at the very end,
-        a root may be there all the same, with all its objects. After a crash a root is there with all
-        its objects, or it is not there; of several, those written first may be there alone.
+        expired, and is of the same scope. Roots are written in the order of `drafts`; those of a log have the
+        next places of it, in this order, or, of its state, say which one they are in place of.
+        Raises ObjectMissing, ObjectPurged, BaseMissing, NameTaken, NameMoved, LogMoved, ScopeDenied,
+        LimitExceeded (a quota, too long a chain), InvalidOption, StoreLocked, RootDamaged; then nothing is
+        visible that was not before. Where the disk fails at the very end, a root may be there all the same,
+        with all its objects. After a crash a root is there with all its objects, or it is not there; of
+        several, those written first may be there alone.
         """
         parts = self._parts
         scopes = [self._granted.writing_scope(draft.scope) for draft in drafts]
         for draft in drafts:
             if draft.name is not None:
                 parse_name(draft.name)
+        logs.check_drafts(drafts)
         named = {digest for draft in drafts for digest in draft.objects}
         mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
         parts.source.prepare([staged.frames for staged in mine if staged.found is None])
         with parts.writing(names_files=self._granted.is_operator) as connection:
             now = parts.clock()
             self._check_names(drafts, scopes)
+            logs.check_next(connection, drafts, scopes, now)
             plans = [
                 self._planned(connection, draft, scope, move, now)
                 for draft, scope in zip(drafts, scopes, strict=True)
@@ -247,7 +251,8 @@ class Batch:
 
         parts = self._parts
         sequence = roots.next_sequence(connection)
-        old = roots.by_id(connection, plan.identity)
+        # A state is replaced whole: what it does not name any more is not kept by it.
+        old = None if plan.draft.place == STATE else roots.by_id(connection, plan.identity)
         old_bases = None if old is None else self._bases(connection, old, now)
         root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence, old_bases=old_bases)
         root = old if old is not None and root == alone(old) else parts.put_root(connection, root)

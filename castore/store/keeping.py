@@ -4,6 +4,7 @@ Laws:
 - Nothing is forgotten that was not chosen: a root that has a name only by its name or its id, a put only
   when all that it put is chosen, a document by its own digest, never by that of an object in it. What
   `keep` was asked for is not chosen by the digest of the document: that is another root's.
+- A log is one thing, as old as the latest of its roots: it is chosen whole or not at all.
 - Forgetting removes nothing: the expiry becomes min(expiry, now + grace), and gc removes what expired.
   Until then `remember` restores what it was, all that was chosen or nothing.
 - A root on which others are based lasts as long as they do, forgotten or not.
@@ -20,7 +21,7 @@ from castore.digest import PREFIX_HEX_MIN, SHORT_HEX, parse_prefix
 from castore.errors import DigestAmbiguous, InvalidOption, NameTaken, NotFound
 from castore.layout import ROOT_ID_HEX
 from castore.roots.model import Root, RootKind, forgotten, is_by_hand, restored
-from castore.store import quota
+from castore.store import logs, quota
 from castore.store.access import Granted
 from castore.store.transaction import Transactions
 
@@ -105,9 +106,9 @@ def forget(
 def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_run: bool) -> Forgotten:
     """The chosen roots that are forgotten, and not yet collected, are what they were before.
 
-    Raises NameTaken if another root has the name by now, LimitExceeded if what had expired was given up
-    to a quota, NotFound for an id that no root has, BaseMissing for one whose base was collected; then
-    nothing was changed.
+    Raises NameTaken if another root has the name by now, LogMoved for a log that was begun anew,
+    LimitExceeded if what had expired was given up to a quota, NotFound for an id that no root has,
+    BaseMissing for one whose base was collected; then nothing was changed.
     """
     scope = _scope(granted, choice)
     _check(choice)
@@ -123,6 +124,7 @@ def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_r
             chosen.by_id,
             now,
         )
+        logs.check_is_not_begun_anew(connection, changed, now)
         for root in changed:
             parts.bases_of(connection, root)
         live = bases.settled(connection, changed)
@@ -168,7 +170,7 @@ def _chosen(
     from castore.index import roots
 
     seen = granted.seen if choice.scope is None else (choice.scope,)
-    by_id = [_with_id(connection, each, seen) for each in choice.roots]
+    by_id = logs.whole_logs(connection, (_with_id(connection, each, seen) for each in choice.roots))
     ids = frozenset(root.id for root in by_id)
     if scope is None:
         return _Chosen(_narrowed(_once(by_id), choice, now), ids)
@@ -211,7 +213,21 @@ def _once(found: Iterable[Root]) -> list[Root]:
 
 
 def _narrowed(found: list[Root], choice: RootChoice, now: float) -> list[Root]:
-    """Those that the policies choose."""
+    """Those that the policies choose. The latest live root of a log stands for all of it."""
+    of_logs: dict[object, list[Root]] = {}
+    for root in found:
+        if root.log is not None:
+            of_logs.setdefault(root.log, []).append(root)
+    for_logs = {
+        max(whole, key=lambda root: (root.is_live(now), root.sequence)).id: whole
+        for whole in of_logs.values()
+    }
+    chosen = _met([root for root in found if root.log is None or root.id in for_logs], choice, now)
+    return _once(each for root in chosen for each in for_logs.get(root.id, [root]))
+
+
+def _met(found: list[Root], choice: RootChoice, now: float) -> list[Root]:
+    """Those that meet the policies."""
     if choice.source is not None:
         from fnmatch import fnmatchcase
 
@@ -255,12 +271,14 @@ class _References:
 
 
 def _without_last(found: Iterable[Root], count: int, now: float) -> list[Root]:
-    seen: dict[str | None, int] = {}
+    # A log is counted by itself, so that it takes no place of what was made of the same source.
+    seen: dict[object, int] = {}
     older = []
     for root in found:
         if root.is_live(now):
-            seen[root.source_name] = seen.get(root.source_name, 0) + 1
-            if seen[root.source_name] <= count:
+            source = root.log or root.source_name
+            seen[source] = seen.get(source, 0) + 1
+            if seen[source] <= count:
                 continue
         older.append(root)
     return older

@@ -15,8 +15,9 @@ from castore.config import NAME_PATTERN
 from castore.digest import Digest
 from castore.errors import BaseMissing, Damaged, NotFound, ObjectMissing, RootDamaged
 from castore.layout import ROOT_ID
-from castore.roots.model import Root
+from castore.roots.model import Root, RootKind
 from castore.store.access import Granted
+from castore.store.logs import LogRoots, read_log
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
@@ -248,6 +249,13 @@ class Queries:
         if root.base is not None and not self._granted().covers(root.scope):
             raise BaseMissing(root.base)
         return [root, *self.ask(lambda connection: self._parts.bases_of(connection, root))]
+
+    def log(self, kind: RootKind, scope: str, source_name: str) -> LogRoots:
+        """What a log holds now, of those of one scope; nothing if the caller does not see that."""
+        if not self._granted().covers(scope):
+            return LogRoots()
+        now = self._parts.clock()
+        return self.ask(lambda connection: read_log(connection, kind, scope, source_name, now))
 
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""

@@ -34,6 +34,7 @@ from castore.store.access import Access, Granted, resolve_access
 from castore.store.batch import Batch, Meaning, NameMove
 from castore.store.folder import create_folder, is_store, read_format, seems_to_grant
 from castore.store.keeping import Forgotten, RootChoice
+from castore.store.logs import LogRoots
 from castore.store.lookup import Lookup
 from castore.store.purging import Purged, purge
 from castore.store.queries import Queries
@@ -315,6 +316,13 @@ class Store:
         Raises BaseMissing if one of them is not there; RootDamaged if they go round in a circle.
         """
         return self._queries.based_chain(root)
+
+    def log(self, kind: RootKind, source_name: str, *, scope: str | None = None) -> LogRoots:
+        """The log of this kind and source, in the scope that the caller writes in; empty if there is none.
+
+        Raises ScopeDenied, RootDamaged.
+        """
+        return self._queries.log(kind, self.granted.writing_scope(scope), source_name)
 
     def views(self) -> list[ViewRow]:
         """The recorded views that the caller sees, the latest first: what each is of, by digest and size."""

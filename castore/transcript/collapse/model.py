@@ -85,7 +85,8 @@ class Staged:
 
     @classmethod
     def parse(cls, said: Any) -> Staged:
-        """Raises ValueError for what is none; its ids must be those that follow from the rest."""
+        """Raises ValueError for what is none; its ids must be those that follow from the rest. `summary_id`
+        may be left out."""
         said = _object(said)
         staged = cls(
             Span(_id(said, "first_archived_id"), _id(said, "last_archived_id")),
@@ -93,7 +94,8 @@ class Staged:
             _text(said, "strategy"),
             _time(said),
         )
-        if (said.get("collapse_id"), said.get("summary_id")) != (staged.collapse_id, staged.summary_id):
+        summary_id = said.get("summary_id", staged.summary_id)
+        if (said.get("collapse_id"), summary_id) != (staged.collapse_id, staged.summary_id):
             raise ValueError("its ids are not those of its span and summary")
         return staged
 

@@ -45,6 +45,10 @@ class CollapseLog(Protocol):
         """The log as it is now; an empty one if nothing was ever saved. Raises LogDamaged where records are
         missing between others or say what can't be, and what reading the place raises."""
 
+    def restart(self) -> LogState:
+        """An empty log that stands where this one ends, whatever is in it: what a Reset is saved on where
+        `load` raises LogDamaged. Raises what reading the place raises."""
+
     def save(
         self,
         state: LogState,
