@@ -36,7 +36,6 @@ from castore.transcript.collapse.model import (
     Span,
     Staged,
 )
-from castore.transcript.collapse.overflow import is_overflow
 from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.placeholder import facts_of
 from castore.transcript.collapse.project import collapsed_region, project
@@ -248,6 +247,8 @@ class CollapseCoordinator:
     def is_withheld(self, error: object) -> bool:
         """Whether this is a prompt that was too long, and there is something to commit for it: then the
         harness calls `recover_from_overflow` before it tells anybody."""
+        from castore.transcript.collapse.overflow import is_overflow
+
         return self.owns_threshold and bool(self.staged) and is_overflow(error)
 
     def subscribe(self, callback: Callable[[CollapseStats], None]) -> Callable[[], None]:

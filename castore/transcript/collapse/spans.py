@@ -3,8 +3,8 @@
 Laws:
 - A message's id is the same in every longer state of the session, and names no other message there; in
   another session, or where the message says something else, it names none.
-- What a region hides can leave: no message, record, item or call is torn apart, and no compaction or rewind
-  lies within. Everything else about it is SpanConflict, with words that say why.
+- What a region hides can leave: no message, record, item or call is torn apart, and it lies after
+  the session's last compaction. Everything else about it is SpanConflict, with words that say why.
 """
 
 from __future__ import annotations
@@ -212,6 +212,15 @@ class Messages:
         return records.span_with_line_end(records.records[bisect_right(self._starts, offset) - 1])[1]
 
     @cached_property
+    def _floor(self) -> int:
+        """Where the last compaction's summary begins: what begins there, or before, stays."""
+        if not self.transcript.compactions:
+            return -1
+        offset = self.transcript.compactions[-1]
+        summaries = (each.position for each in self.own if each.role is Role.SUMMARY)
+        return next((position for position in summaries if position >= offset), offset)
+
+    @cached_property
     def _calls(self) -> dict[str, int]:
         return {call: message.index for message in self.own for call in message.calls}
 
@@ -227,12 +236,9 @@ class Messages:
         messages = self.own[low:high]
         first, last = messages[0], messages[-1]
         start, end = self._units[low][0], max(end for _, end in self._units[low:high])
-        transcript = self.transcript
         where = f"turns {first.turn} to {last.turn}" if first.turn < last.turn else f"turn {first.turn}"
-        if transcript.compactions and start < transcript.compactions[-1]:
-            return f"{where} lie before the compaction that the session goes on from"
-        if any(start < offset < end for offset in transcript.boundaries):
-            return f"a rewind or another branch begins within {where}"
+        if start <= self._floor:
+            return f"{where} hold the compaction that the session goes on from, or lie before it"
         if self._ends[low] > start or (high < len(self.own) and end > self._units[high][0]):
             return f"what {where} consist of is mixed with other turns"
         for message in messages:
