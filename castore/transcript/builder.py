@@ -106,6 +106,10 @@ class Builder:
                     return
         self._messages.append(_Open(role, at.start, at.end, id, is_prompt, [], [], []))
 
+    def goes_on(self, at: Value | Record) -> None:
+        """The latest message is told on here."""
+        self._latest.end = max(self._latest.end, at.end)
+
     def prose(self, span: Span, *, form: Form = Form.TEXT, label: str | None = None) -> None:
         """Text of the latest message. span: of the string literal."""
         said = {Role.ASSISTANT: "assistant text", Role.SYSTEM: "system text", Role.SUMMARY: "summary"}

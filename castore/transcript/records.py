@@ -7,9 +7,10 @@ which nothing is read. Glued records, blank lines and a missing last newline are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from castore.config import SESSION_RECORD_BYTES_MAX
 from castore.document.grammar import SPACE, scan_strictly
@@ -19,6 +20,8 @@ from castore.errors import DocumentInvalid, LimitExceeded, SessionInvalid
 from castore.transcript.values import FLOOR_BYTES, Source, Value
 
 __all__ = ["Record", "Records", "read_records"]
+
+T = TypeVar("T")
 
 _STRICT_BYTES_MAX = 12 << 20
 _LINE_BLOCK_BYTES = 4096
@@ -58,6 +61,16 @@ class Records:
     def objects(self) -> list[Record]:
         """Those that are JSON objects, as nearly all are."""
         return [record for record in self.records if record.is_object]
+
+    def once(self, name: Hashable, find: Callable[[Records], T]) -> T:
+        """What `find` finds in these records, found the first time that it is asked for by this name."""
+        if name not in self._found:
+            self._found[name] = find(self)
+        return cast(T, self._found[name])
+
+    @cached_property
+    def _found(self) -> dict[Hashable, Any]:
+        return {}
 
     def span_with_line_end(self, record: Record) -> tuple[int, int]:
         """The record and the white space after it up to its line's end: what leaves when it leaves whole."""

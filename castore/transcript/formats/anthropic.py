@@ -6,17 +6,19 @@ thinking leaves whole or not at all, and what the API holds against encrypted co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.blocks import Reading, quoted
-from castore.transcript.formats.dialects import Dialect, body_of, dialect_of_body, is_thin
+from castore.transcript.formats.dialects import Dialect, body_of, dialect_of_body, is_thin, is_told_by_body
+from castore.transcript.formats.stand_in import object_of
 from castore.transcript.model import Api, Form, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["FORMAT", "as_api_messages", "tell_messages"]
+__all__ = ["FORMAT", "as_api_messages", "message_that_says", "tell_messages"]
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -52,8 +54,20 @@ class _Anthropic:
         messages = body.get("messages") if body is not None else None
         return as_api_messages(messages.python() if messages is not None else [])
 
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        body = transcript.records.records[0].value
+        return message_that_says(text, is_told=body is not None and is_told_by_body(body))
+
 
 FORMAT = _Anthropic()
+
+
+def message_that_says(text: str, *, is_told: bool) -> bytes:
+    """A user's message. is_told: the body says whose it is; else this one has a sign of Anthropic."""
+    if is_told:
+        return object_of({"role": "user", "content": text})
+    block = object_of({"type": "text", "text": text, "citations": b"null"})
+    return object_of({"role": "user", "content": b"[" + block + b"]"})
 
 
 def as_api_messages(messages: list[dict[str, Any]]) -> list[Any]:
@@ -87,6 +101,8 @@ def tell_messages(reading: Reading, messages: list[Value]) -> None:
             # Replies that follow one another are one reply to the API.
             if role is not Role.ASSISTANT or role is not before:
                 reading.tell(message, role)
+            else:
+                reading.builder.goes_on(message)
             _tell_content(reading, content, f"#{index}")
         else:
             reading.sent(

@@ -103,7 +103,9 @@ class Reading:
     def system(self, value: Value, first: Value | None) -> None:
         """A system prompt beside the messages goes before them, wherever it stands in the file."""
         is_behind = first is not None and first.start < value.start
-        self.builder.message(Role.SYSTEM, self.records.records[0] if is_behind else value)
+        # Where the body begins, and of no extent there: what stands between is of other messages.
+        before = Value(self.body.source, self.body.start, self.body.start)
+        self.builder.message(Role.SYSTEM, before if is_behind else value)
 
     def tell(self, at: Value, role: Role) -> None:
         """A message begins. What users say is a prompt."""

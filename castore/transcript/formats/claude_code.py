@@ -10,6 +10,7 @@ Laws:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from castore.transcript.builder import Builder
@@ -17,15 +18,15 @@ from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.claude_tree import Line, Selection, select
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.tools import tell_files
-from castore.transcript.formats.ui import tell_ui
+from castore.transcript.formats.ui import COLLAPSE_TYPES, tell_ui
 from castore.transcript.model import Api, Form, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
 __all__ = ["FORMAT", "ClaudeCode"]
 
-_CHAIN_TYPES = frozenset({"attachment", "progress", "system"})
-_NOTES = frozenset({"file-history-snapshot", "last-prompt", "progress", "queue-operation"})
+_CHAIN_TYPES = frozenset({"attachment", "progress", "system"}) | COLLAPSE_TYPES
+_NOTES = frozenset({"file-history-snapshot", "last-prompt", "progress", "queue-operation"}) | COLLAPSE_TYPES
 """Records without a uuid that nothing needs but the tool's own screen."""
 _SETTINGS = frozenset(
     {
@@ -71,6 +72,11 @@ class ClaudeCode:
         from castore.transcript.formats.claude_api import as_messages
 
         return as_messages(select(transcript.records, ReadOptions(leaf=transcript.leaf)))
+
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        from castore.transcript.formats.claude_stand_in import stand_in
+
+        return stand_in(transcript, pieces, text)
 
 
 FORMAT = ClaudeCode()

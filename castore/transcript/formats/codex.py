@@ -6,6 +6,7 @@ rollout is what the program showed (`event_msg`, the larger half), and what it n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from castore.transcript.formats import ReadOptions, session_error
@@ -15,10 +16,13 @@ from castore.transcript.formats.codex_replay import (
     Replay,
     bare_item,
     is_old_header,
+    is_stand_in,
     record_type,
     replay,
 )
 from castore.transcript.formats.responses_items import ITEM_TYPES, TEXT_BLOCK, ItemReader, item_type
+from castore.transcript.formats.stand_in import COLLAPSE_MARK, Members, copied, object_of, records_in
+from castore.transcript.formats.ui import COLLAPSE_TYPES
 from castore.transcript.model import Api, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -49,6 +53,8 @@ class CodexFormat:
         if type is None:
             is_state = value.get("record_type") is not None and len(value.members) == 1
             return is_state or is_old_header(record)
+        if is_stand_in(value):
+            return True
         payload = value.get("payload")
         return type in _SURE_TYPES and payload is not None and value.get("timestamp") is not None
 
@@ -63,6 +69,19 @@ class CodexFormat:
             elif entry.text is not None:
                 items.append({"type": "message", "role": "user", "content": entry.text.python()})
         return _as_sent(items)
+
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        said = object_of({"type": "input_text", "text": text})
+        item: Members = {"type": "message", "role": "user", "content": b"[" + said + b"]"}
+        values = [record.value for record in records_in(transcript.records, pieces) if record.is_object]
+        enveloped = [value for value in values if value is not None and value.get("payload") is not None]
+        if not enveloped:
+            # As all records of 2025 up to August.
+            return object_of({**item, "customType": COLLAPSE_MARK})
+        time = next((found for value in enveloped if (found := copied(value, ["timestamp"]))), {})
+        # Codex passes over members that it does not know, so the mark stands beside its own.
+        envelope: Members = {**time, "type": "response_item", "customType": COLLAPSE_MARK}
+        return object_of({**envelope, "payload": object_of(item)})
 
 
 FORMAT = CodexFormat()
@@ -98,7 +117,9 @@ class _Reader:
         value = record.value
         assert value is not None
         type = record_type(record)
-        if type == "session_meta" or is_old_header(record):
+        if value.text("type") in COLLAPSE_TYPES:
+            self._builder.ui_record(record, "collapse log")
+        elif type == "session_meta" or is_old_header(record):
             self._header(record, value if type is None else _payload(value, record))
         elif type == "turn_context":
             self._ui_members(_payload(value, record), _UI_MEMBERS, "turn context")
@@ -163,7 +184,9 @@ class _Reader:
 
     def _tell(self, record: Record) -> None:
         for entry in self._live.get(record.index, []):
-            if entry.item is not None:
+            if entry.item is not None and entry.is_stand_in:
+                self._items.note(entry.item)
+            elif entry.item is not None:
                 self._items.tell(entry.item)
             elif entry.text is not None and entry.is_summary:
                 self._items.summary(entry.text)

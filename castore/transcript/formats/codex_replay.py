@@ -16,11 +16,12 @@ from castore.transcript.formats import session_error
 from castore.transcript.formats.blocks import quoted
 from castore.transcript.formats.codex_text import is_developer_context, is_summary, is_user_context
 from castore.transcript.formats.responses_items import ITEM_TYPES, item_type
+from castore.transcript.formats.stand_in import COLLAPSE_MARK
 from castore.transcript.model import Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["Entry", "Replay", "bare_item", "is_old_header", "record_type", "replay"]
+__all__ = ["Entry", "Replay", "bare_item", "is_old_header", "is_stand_in", "record_type", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Entry:
     """One item that the model gets, or a text that Codex makes one of.
 
     is_turn: the model's loop begins again here. is_person: a person wrote it. is_context: Codex wrote it, for
-    the turn after it. is_summary: a compaction's text.
+    the turn after it. is_summary: a compaction's text. is_stand_in: it stands for turns that are hidden.
     """
 
     record: Record
@@ -38,6 +39,7 @@ class Entry:
     is_context: bool = False
     is_person: bool = False
     is_summary: bool = False
+    is_stand_in: bool = False
 
 
 @dataclass(slots=True)
@@ -129,6 +131,14 @@ def bare_item(record: Record) -> Value | None:
     return value if item_type(value) in ITEM_TYPES else None
 
 
+def is_stand_in(value: Value) -> bool:
+    """Whether the record stands in the place of turns that are hidden."""
+    if value.text("customType") != COLLAPSE_MARK:
+        return False
+    item = value if value.get("payload") is None else value.get("payload")
+    return item is not None and item.text("type") == "message" and item.get("content") is not None
+
+
 def _entry_of(record: Record, type: str | None) -> Entry | None:
     if type == "inter_agent_communication":
         text = _payload(record).get("content")
@@ -137,7 +147,12 @@ def _entry_of(record: Record, type: str | None) -> Entry | None:
     item = bare_item(record) if type is None else None
     if type == "response_item":
         item = _payload(record)
-    return _entry(record, item) if item is not None else None
+    if item is None:
+        return None
+    if record.value is not None and is_stand_in(record.value):
+        # Codex takes it for what a person wrote, whatever it says.
+        return Entry(record, item, is_turn=True, is_person=True, is_stand_in=True)
+    return _entry(record, item)
 
 
 def _entry(record: Record, item: Value) -> Entry | None:

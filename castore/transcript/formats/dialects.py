@@ -11,10 +11,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from castore.transcript.records import Record
+from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["Dialect", "body_of", "dialect_of_body", "dialect_of_list", "is_thin"]
+__all__ = [
+    "STAND_IN_NAME",
+    "Dialect",
+    "body_of",
+    "dialect_of_body",
+    "dialect_of_list",
+    "is_chat_anyway",
+    "is_thin",
+    "is_told_by_body",
+]
+
+STAND_IN_NAME = "castore"
+"""The name of a user's message in Chat that stands for others. Anthropic's has a text block with citations
+that are null: what they were told by may have left with them."""
 
 
 class Dialect(StrEnum):
@@ -137,7 +150,41 @@ def is_thin(body: Value) -> bool:
     return _signs_of(body).is_thin
 
 
+def is_told_by_body(body: Value) -> bool:
+    """Whether what stands beside the messages says firmly whose they are."""
+    signs = _signs_beside(body)
+    return signs.firm_anthropic or signs.firm_chat
+
+
+def is_chat_anyway(records: Records) -> bool:
+    """Whether a body or an array of Chat messages is told as that whichever of them leave."""
+    return records.once("is chat anyway", _is_chat_anyway)
+
+
+def _is_chat_anyway(records: Records) -> bool:
+    value = records.records[0].value
+    if value is None:
+        return False
+    signs = _Signs() if value.is_array else _signs_beside(value)
+    if signs.firm_chat:
+        return True
+    _survey(value.items() if value.is_array else _items(value, "messages"), signs, is_whole=True)
+    return not (
+        signs.is_other or signs.is_claude or signs.parts or signs.firm_anthropic or signs.thin_anthropic
+    )
+
+
 def _signs_of(body: Value) -> _Signs:
+    signs = _signs_beside(body)
+    if not (signs.firm_anthropic or signs.firm_chat):
+        _survey(_items(body, "messages"), signs)
+    # Gemini's contents have another name.
+    signs.is_other = signs.is_other or signs.parts
+    return signs
+
+
+def _signs_beside(body: Value) -> _Signs:
+    """Those that stand beside the messages."""
     signs = _Signs()
     signs.is_claude = _CLAUDE.search(body.text("model") or "") is not None
     if body.get("system") is not None or body.get("anthropic_version") is not None:
@@ -147,10 +194,6 @@ def _signs_of(body: Value) -> _Signs:
             signs.firm_anthropic = True
         elif tool.text("type") == "function":
             signs.firm_chat = True
-    if not (signs.firm_anthropic or signs.firm_chat):
-        _survey(_items(body, "messages"), signs)
-    # Gemini's contents have another name.
-    signs.is_other = signs.is_other or signs.parts
     return signs
 
 
@@ -180,8 +223,9 @@ def _has_other_shape(message: Value) -> bool:
     return False
 
 
-def _survey(messages: Iterable[Value], signs: _Signs) -> None:
-    """Looks up to the first message that says it firmly; what contradicts it later its reader refuses."""
+def _survey(messages: Iterable[Value], signs: _Signs, *, is_whole: bool = False) -> None:
+    """Looks up to the first message that says it firmly (is_whole: at all of them); what contradicts it later
+    its reader refuses."""
     for message in messages:
         role = message.text("role")
         if (role is not None and role not in _ROLES) or message.get("type") is not None:
@@ -191,6 +235,8 @@ def _survey(messages: Iterable[Value], signs: _Signs) -> None:
             signs.firm_chat = True
         elif role in ("system", "developer"):
             signs.chat_roles = True
+        elif role == "user":
+            _look_for_stand_in(message, signs)
         for name in ("tool_calls", "function_call"):
             value = message.get(name)
             if value is not None and not value.is_null:
@@ -200,8 +246,19 @@ def _survey(messages: Iterable[Value], signs: _Signs) -> None:
             signs.parts = True
         for block in _items(message, "content"):
             _look_at(block, signs)
-        if signs.is_other or signs.firm_anthropic or signs.firm_chat or signs.parts:
+        is_told = signs.is_other or signs.firm_anthropic or signs.firm_chat or signs.parts
+        if is_told and not is_whole:
             break
+
+
+def _look_for_stand_in(message: Value, signs: _Signs) -> None:
+    """What stands in for messages that left says whose they were."""
+    if message.text("name") == STAND_IN_NAME:
+        signs.firm_chat = True
+    blocks = _items(message, "content")
+    if len(blocks) == 1 and blocks[0].text("type") == "text":
+        citations = blocks[0].get("citations")
+        signs.firm_anthropic = signs.firm_anthropic or (citations is not None and citations.is_null)
 
 
 def _look_at(block: Value, signs: _Signs) -> None:

@@ -6,16 +6,18 @@ what is short in it, flags above all; what is long in it may be replaced by text
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.blocks import Reading, quoted
+from castore.transcript.formats.stand_in import object_of
 from castore.transcript.model import Api, Form, Role, TextBlock, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import FLOOR_BYTES, Value
 
-__all__ = ["FORMAT", "TEXT_BLOCK", "as_api_contents", "tell_contents"]
+__all__ = ["FORMAT", "TEXT_BLOCK", "as_api_contents", "content_that_says", "tell_contents"]
 
 TEXT_BLOCK = TextBlock(b'{"text":', b"}")
 
@@ -67,8 +69,16 @@ class _Gemini:
         contents = body.get("contents") if body is not None else None
         return as_api_contents(contents.python() if contents is not None else [])
 
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        return content_that_says(text)
+
 
 FORMAT = _Gemini()
+
+
+def content_that_says(text: str) -> bytes:
+    """A user's content."""
+    return object_of({"role": "user", "parts": b"[" + object_of({"text": text}) + b"]"})
 
 
 def as_api_contents(contents: list[Any]) -> list[Any]:

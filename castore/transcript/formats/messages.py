@@ -6,11 +6,12 @@ Arrays that say two things at once, or hold a role that no API has, are nobody's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from castore.transcript.formats import ReadOptions, anthropic, gemini, openai_chat, session_error
 from castore.transcript.formats.blocks import Reading
-from castore.transcript.formats.dialects import Dialect, dialect_of_list
+from castore.transcript.formats.dialects import Dialect, dialect_of_list, is_chat_anyway
 from castore.transcript.model import Api, Transcript
 from castore.transcript.records import Record, Records
 
@@ -58,6 +59,13 @@ class _Messages:
         if transcript.api is Api.ANTHROPIC:
             return anthropic.as_api_messages(messages)
         return gemini.as_api_contents(messages) if transcript.api is Api.GEMINI else messages
+
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        if transcript.api is Api.ANTHROPIC:
+            return anthropic.message_that_says(text, is_told=False)
+        if transcript.api is Api.GEMINI:
+            return gemini.content_that_says(text)
+        return openai_chat.message_that_says(text, is_told=is_chat_anyway(transcript.records))
 
 
 FORMAT = _Messages()

@@ -7,16 +7,25 @@ may be anyone's: it reads the same for all, and is read as one of this format.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.blocks import Reading, quoted
-from castore.transcript.formats.dialects import Dialect, body_of, dialect_of_body, is_thin
+from castore.transcript.formats.dialects import (
+    STAND_IN_NAME,
+    Dialect,
+    body_of,
+    dialect_of_body,
+    is_chat_anyway,
+    is_thin,
+)
+from castore.transcript.formats.stand_in import object_of
 from castore.transcript.model import Api, Form, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["FORMAT", "tell_messages"]
+__all__ = ["FORMAT", "message_that_says", "tell_messages"]
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -62,8 +71,17 @@ class _Chat:
         messages = body.get("messages") if body is not None else None
         return list(messages.python()) if messages is not None else []
 
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        return message_that_says(text, is_told=is_chat_anyway(transcript.records))
+
 
 FORMAT = _Chat()
+
+
+def message_that_says(text: str, *, is_told: bool) -> bytes:
+    """A user's message. is_told: the body says whose it is; else this one has a sign of Chat."""
+    name = None if is_told else STAND_IN_NAME
+    return object_of({"role": "user", "name": name, "content": text})
 
 
 def tell_messages(reading: Reading, messages: list[Value]) -> None:

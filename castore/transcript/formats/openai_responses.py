@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.blocks import Reading, quoted
 from castore.transcript.formats.responses_items import ITEM_TYPES, TEXT_BLOCK, ItemReader, item_type
+from castore.transcript.formats.stand_in import object_of
 from castore.transcript.model import Api, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -83,6 +85,10 @@ class ResponsesFormat:
         stored = [] if before is None else [{"type": "item_reference", "id": before}]
         items = given.python()
         return [*stored, *items] if isinstance(items, list) else stored
+
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        said = object_of({"type": "input_text", "text": text})
+        return object_of({"type": "message", "role": "user", "content": b"[" + said + b"]"})
 
 
 FORMAT = ResponsesFormat()

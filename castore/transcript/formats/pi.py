@@ -9,15 +9,17 @@ Laws:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from castore.errors import InvalidOption
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
-from castore.transcript.formats.pi_tree import ENTRY_TYPES, Branch, select
+from castore.transcript.formats.pi_tree import ENTRY_TYPES, NO_ENTRY, Branch, select
+from castore.transcript.formats.stand_in import COLLAPSE_MARK
 from castore.transcript.formats.tools import tell_files
-from castore.transcript.formats.ui import tell_ui
+from castore.transcript.formats.ui import COLLAPSE_TYPES, tell_ui
 from castore.transcript.model import Api, Form, Reason, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -26,7 +28,6 @@ __all__ = ["FORMAT", "Pi"]
 
 _OWN_ROLES = frozenset({"toolResult", "bashExecution", "hookMessage", "branchSummary", "compactionSummary"})
 _STRUCTURE = frozenset({"type", "id", "parentId", "timestamp", "message", "summary", "content", "usage"})
-_NO_ENTRY = b'{"type":"custom"}'
 _FIELD_NAME = re.compile(r"[a-z_]{1,40}")
 _EXIT_CODE = re.compile(rb'(?:^"|\\n)Command exited with code (\d{1,9})"$')
 
@@ -43,6 +44,8 @@ class Pi:
         type = value.text("type")
         if type == "session":
             return value.text("id") is not None and value.get("timestamp") is not None
+        if type in ("message", "custom_message") and value.text("customType") == COLLAPSE_MARK:
+            return type == "custom_message" or value.get("message") is not None
         return type == "message" and value.text("message", "role") in _OWN_ROLES
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
@@ -55,6 +58,11 @@ class Pi:
         from castore.transcript.formats.pi_api import as_messages
 
         return as_messages(select(transcript.records, transcript.leaf))
+
+    def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
+        from castore.transcript.formats.pi_stand_in import stand_in
+
+        return stand_in(transcript, pieces, text)
 
 
 FORMAT = Pi()
@@ -78,6 +86,8 @@ class _Reader:
             builder.odd(odd.line, odd.code, odd.words)
         for record in branch.strays:
             self._stray(record)
+        for record in branch.logs:
+            self.builder.ui_record(record, "collapse log")
         for record in branch.older:
             self._emptied(record)
         for record in sorted(branch.viewed, key=lambda entry: entry.index):
@@ -103,7 +113,7 @@ class _Reader:
         elif name == "custom_message":
             self.builder.message(Role.USER, record, id=value.text("id"))
             self._user_content(value.get("content"), record)
-        elif name not in ENTRY_TYPES:
+        elif name not in ENTRY_TYPES and name not in COLLAPSE_TYPES:
             self.builder.odd(record.line, "unknown-record", f"an entry of the unknown type '{name}'")
             self._bulk(value, label="unknown record", keep=_STRUCTURE - {"summary", "content"})
             return
@@ -125,8 +135,8 @@ class _Reader:
 
     def _emptied(self, record: Record) -> None:
         """An older entry of a session that counts its entries: one that says nothing takes its place."""
-        if record.end - record.start > len(_NO_ENTRY):
-            self.builder.leave(record, Reason.OLDER, replacement=_NO_ENTRY)
+        if record.end - record.start > len(NO_ENTRY):
+            self.builder.leave(record, Reason.OLDER, replacement=NO_ENTRY)
 
     def _compaction(self, record: Record, value: Value) -> None:
         self.builder.boundary(record, is_compaction=True)
@@ -159,7 +169,8 @@ class _Reader:
             self._bash(record, message, id)
         elif name in ("user", "custom", "hookMessage"):
             self.pairs.prompt()
-            self.builder.message(Role.USER, record, id=id, is_prompt=name == "user")
+            is_prompt = name == "user" and value.text("customType") != COLLAPSE_MARK
+            self.builder.message(Role.USER, record, id=id, is_prompt=is_prompt)
             self._user_content(message.get("content"), record)
         elif name == "system":
             self.builder.message(Role.SYSTEM, record, id=id)

@@ -16,11 +16,13 @@ from itertools import pairwise
 
 from castore.errors import InvalidOption
 from castore.transcript.formats import session_error
+from castore.transcript.formats.stand_in import COLLAPSE_MARK
+from castore.transcript.formats.ui import COLLAPSE_TYPES
 from castore.transcript.model import Oddity, Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["ENTRY_TYPES", "Branch", "is_header", "select"]
+__all__ = ["ENTRY_TYPES", "NO_ENTRY", "Branch", "is_header", "select"]
 
 ENTRY_TYPES = frozenset(
     {
@@ -37,6 +39,9 @@ ENTRY_TYPES = frozenset(
     }
 )
 
+NO_ENTRY = b'{"type":"custom"}'
+"""What stands for an entry of a session that counts its entries, and says nothing."""
+
 
 @dataclass(slots=True)
 class Branch:
@@ -44,7 +49,7 @@ class Branch:
     without ids that stand before what is kept; others take their places, because entries are counted.
 
     compaction: the last one, which the model gets first. leaf: its entry's id. strays: records that are no
-    entry. is_counted: entries are known by their place, so that none may go.
+    entry. logs: those of our own log. is_counted: entries are known by their place, so that none may go.
     """
 
     header: Record | None
@@ -52,6 +57,7 @@ class Branch:
     older: list[Record] = field(default_factory=list)
     leaves: list[tuple[Record, Reason]] = field(default_factory=list)
     strays: list[Record] = field(default_factory=list)
+    logs: list[Record] = field(default_factory=list)
     oddities: list[Oddity] = field(default_factory=list)
     compaction: Record | None = None
     leaf: str | None = None
@@ -72,7 +78,7 @@ def select(records: Records, leaf: str | None) -> Branch:
     branch = Branch(headers[-1] if headers else None)
     session = _last_session(branch, readable, headers)
     entries = [record for record in session if record.is_object and not is_header(record)]
-    if any(_of(entry).get("id") is not None for entry in entries):
+    if any(_of(entry).get("id") is not None and not _is_log(entry) for entry in entries):
         branch.strays = [record for record in session if not record.is_object]
         _Tree(branch, entries).select(leaf)
         return branch
@@ -182,7 +188,9 @@ class _Tree:
         end = self._leaf(leaf)
         branch.leaf = None if end is None else _id(end)
         path = self._path(end)
-        if any(later.index < earlier.index for earlier, later in pairwise(path)):
+        # A record that stands in for one behind it says nothing, wherever it stands.
+        own = [entry for entry in path if not _is_link(entry)]
+        if any(later.index < earlier.index for earlier, later in pairwise(own)):
             branch.odd(path[-1], "out-of-order", "an entry stands before its parent")
             if end is not None and any(entry.index > end.index for entry in path):
                 # The view would end elsewhere: the last entry of a file is its leaf.
@@ -198,7 +206,9 @@ class _Tree:
         branch.viewed = path[kept:]
 
     def _without_id(self, entry: Record) -> None:
-        if _of(entry).text("type") in ENTRY_TYPES:
+        if _is_log(entry):
+            self.branch.logs.append(entry)
+        elif _of(entry).text("type") in ENTRY_TYPES:
             self.branch.odd(entry, "no-id", "an entry without an id, so it is on no branch")
             self.branch.leaves.append((entry, Reason.OTHER_BRANCH))
         else:
@@ -310,6 +320,14 @@ def _of(record: Record) -> Value:
     """The record's value; that it is JSON was asked before."""
     assert record.value is not None
     return record.value
+
+
+def _is_log(entry: Record) -> bool:
+    return _of(entry).text("type") in COLLAPSE_TYPES
+
+
+def _is_link(entry: Record) -> bool:
+    return _of(entry).text("type") == "custom" and _of(entry).text("customType") == COLLAPSE_MARK
 
 
 def _id(entry: Record) -> str | None:

@@ -110,6 +110,13 @@ class ItemReader:
                 f"a message's content must be a string or an array, not {quoted(content)}", content
             )
 
+    def note(self, item: Value) -> None:
+        """A user's message that no person wrote."""
+        self._sent(Role.USER, item)
+        content = item.get("content")
+        for block in content.items() if content is not None else []:
+            self._block(block, is_reply=False)
+
     def agent_message(self, item: Value) -> None:
         """What another agent says to this one: it stands where a person's prompt would."""
         self._sent(Role.USER, item, is_prompt=True)
@@ -284,10 +291,12 @@ class ItemReader:
 
     def _reply(self, item: Value) -> None:
         """The item is one of the model's: it goes on with the reply, or begins one."""
-        if not self._is_in_reply:
-            self._pairs.reply()
-            self._builder.message(Role.ASSISTANT, item)
-            self._is_in_reply = True
+        if self._is_in_reply:
+            self._builder.goes_on(item)
+            return
+        self._pairs.reply()
+        self._builder.message(Role.ASSISTANT, item)
+        self._is_in_reply = True
 
     def _sent(self, role: Role, item: Value, *, is_prompt: bool = False) -> None:
         self._is_in_reply = False

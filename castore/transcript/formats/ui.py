@@ -11,7 +11,13 @@ from collections.abc import Collection
 from castore.transcript.builder import Builder
 from castore.transcript.values import Value
 
-__all__ = ["UI_BYTES_MIN", "tell_ui"]
+__all__ = ["COLLAPSE_TYPES", "UI_BYTES_MIN", "tell_ui"]
+
+COLLAPSE_TYPES = frozenset(
+    f"collapse-{name}" for name in ("boundary", "commit", "reset", "rewind", "snapshot")
+)
+"""Records of our own log (castore.transcript.collapse) that a harness keeps among its own: nobody's sign, and
+never odd."""
 
 UI_BYTES_MIN = 64
 """What is smaller stays: leaving saves nothing."""
