@@ -79,7 +79,7 @@ _OVERFLOWS = re.compile(
             r"prompt is too long",
             # OpenAI's Responses ("the context window of this model"): codex, onyx; Anthropic, 413 ("model
             # context window") and 400 ("context limit"): claude-code; llama.cpp ("the available context
-            # size"): llama.cpp 15780; llama-cpp-python ("context window of 2048"); LiteLLM, LM Studio: pi.
+            # size"): llama.cpp 15780; llama-cpp-python ("context window of 2048"); Ollama, LiteLLM: pi.
             r"exceed(?:s|ed)? (?:the |this |your )?(?:(?:model(?:.?s)?|available|max(?:imum)?|allowed) ){0,3}"
             r"context (?:window|length|limit|size)",
             # OpenAI's Chat, Azure, DeepSeek, vLLM ("this model's"), OpenRouter ("this endpoint's").
@@ -105,10 +105,7 @@ _OVERFLOWS = re.compile(
             # MiniMax, Kimi: pi.
             r"context window exceeds limit",
             r"exceeded model token limit",
-            # Ollama: pi, ai_automation_suggester.
-            r"prompt too long; exceeded",
-            r"input (?:length )?exceeds (?:the )?context length",
-            # LM Studio: its bug tracker, 546.
+            # LM Studio: pi; its bug tracker, 546.
             r"greater than the context length",
             rf"loaded with context length of only {_N}",
             # vLLM: vllm 12165, xorbits 3785; SGLang: sglang 4048; poolside by OpenRouter: pi.

@@ -60,6 +60,7 @@ class TestWords:
             ApiError(words, status_code=400),
         ):
             assert overflow_of(error) is None
+        assert is_overflow(ApiError(words, status_code=413)) is not case["even_with_413"]
 
     @pytest.mark.parametrize(
         "said",
@@ -127,15 +128,11 @@ class TestWords:
 
 
 def raised(error: BaseException, *, during: BaseException, is_from: bool) -> BaseException:
-    try:
-        try:
-            raise during
-        except type(during) as first:
-            if is_from:
-                raise error from first
-            raise error
-    except BaseException as last:
-        return last
+    """The error as it is when it was raised from another, or just while that was handled."""
+    error.__context__ = during
+    error.__cause__ = during if is_from else None
+    error.__suppress_context__ = is_from
+    return error
 
 
 class TestChain:
