@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from castore.document.grammar import STRING
 from castore.document.strings import decode_literal
 from castore.transcript.guard import arguments_of
 from castore.transcript.model import Message, Part, PartKind, Role, Transcript
@@ -168,7 +169,7 @@ def _media_size(transcript: Transcript, part: Part) -> int:
         return part.size
     start, end = part.payload
     data = transcript.source
-    comma = data.find(b",", start, start + 200) + 1 or start + 1
+    comma = data.find(b",", start, min(start + 200, end)) + 1 or start + 1
     return (end - 1 - comma) * 3 // 4 - data.count(b"=", end - 3, end)
 
 
@@ -221,7 +222,9 @@ def _arguments(transcript: Transcript, part: Part, limit: int | None) -> str:
     """The arguments as JSON on one line, whatever the model wrote; long texts in them clipped."""
     text = _HALF.sub("\ufffd", arguments_of(transcript, part))
     is_long = limit is not None and len(text) > limit
-    if is_long or text[:1] not in ("{", "[") or not _LINE_ENDS.isdisjoint(text):
+    # What stands in a string is whatever the model wrote; an object is one, but may be on several lines.
+    is_text = transcript.source[part.start] == STRING
+    if is_long or is_text or text[:1] not in ("{", "[") or not _LINE_ENDS.isdisjoint(text):
         try:
             value = read_json(text)
             if not isinstance(value, dict | list):
