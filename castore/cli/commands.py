@@ -134,6 +134,42 @@ COMMANDS: dict[str, Entry] = {
         "Say before a tool is called whether the call repeats the last two",
         """ctx guard session.jsonl --name read --arguments '{"path":"a.txt"}'""",
     ),
+    "collapse stage": Entry(
+        "sessions",
+        "castore.cli.collapsing",
+        "Give whole turns of a session a summary, to hide them behind it later",
+        "ctx collapse stage session.jsonl --turns 0:16",
+    ),
+    "collapse commit": Entry(
+        "sessions",
+        "castore.cli.committing",
+        "Hide what is staged, all of it or until a budget is met",
+        "ctx collapse commit session.jsonl --budget 150k-tokens",
+    ),
+    "collapse recover": Entry(
+        "sessions",
+        "castore.cli.committing",
+        "Hide all that is staged at once, after an API refused a prompt as too long",
+        "ctx collapse recover session.jsonl --budget 180k-tokens",
+    ),
+    "collapse status": Entry(
+        "sessions",
+        "castore.cli.collapse_reports",
+        "Show what is collapsed and staged, and what the view takes",
+        "ctx collapse status session.jsonl --budget 150k-tokens",
+    ),
+    "collapse log": Entry(
+        "sessions",
+        "castore.cli.collapse_reports",
+        "List a session's collapse log, and whether each record holds",
+        "ctx collapse log session.jsonl --summaries",
+    ),
+    "collapse reset": Entry(
+        "sessions",
+        "castore.cli.committing",
+        "Let everything that is hidden stand in the view again",
+        "ctx collapse reset session.jsonl --reason 'the summaries were poor'",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

@@ -22,6 +22,7 @@ __all__ = [
     "File",
     "Json",
     "KeepFor",
+    "KeepTurns",
     "Limit",
     "Name",
     "Out",
@@ -30,6 +31,8 @@ __all__ = [
     "Reference",
     "RetrieveWith",
     "Scope",
+    "Session",
+    "SessionName",
     "StoreFolder",
     "parse_count",
     "parse_keep_for",
@@ -71,6 +74,17 @@ Reference = Annotated[
 RetrieveWith = Annotated[
     str | None,
     typer.Option("--retrieve-with", metavar="TEXT", help="End markers with TEXT and the digest."),
+]
+Session = Annotated[
+    str | None, typer.Argument(metavar="SESSION", help="Read this session; '-' or none is stdin.")
+]
+SessionName = Annotated[
+    str | None,
+    typer.Option("--session", metavar="NAME", help="The log's name (default: the session's own id)."),
+]
+KeepTurns = Annotated[
+    str | None,
+    typer.Option("--keep-turns", metavar="N", help="Turns at the end that stay whole (default: 4)."),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 

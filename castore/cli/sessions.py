@@ -21,6 +21,7 @@ from castore.cli.parameters import (
     Out,
     RetrieveWith,
     Scope,
+    SessionName,
     StoreFolder,
     parse_count,
     parse_keep_for,
@@ -30,6 +31,7 @@ from castore.errors import InvalidOption
 from castore.settings import ViewDefaults
 
 if TYPE_CHECKING:
+    from castore.transcript.collapse.persistence import CollapseLog
     from castore.transcript.validate import Finding
     from castore.transcript.view import View, ViewRequest
 
@@ -38,7 +40,8 @@ __all__ = ["view"]
 _FINDINGS = 3
 
 _STRATEGY_HELP = (
-    "transparent (default), tiered, dedupe-reads, clip, cap; several are joined by commas, or given again."
+    "transparent (default), tiered, dedupe-reads, clip, cap, and before those collapse; several are joined "
+    "by commas, or given again."
 )
 
 
@@ -59,6 +62,7 @@ def view(
         str | None, typer.Option("--sidechain", metavar="ID", help="View this sub-agent's transcript.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a session with oddities.")] = False,
+    session: SessionName = None,
     step: Annotated[
         str | None,
         typer.Option("--step", metavar="TURNS", help="Let what moves advance by so many turns (default: 8)."),
@@ -127,6 +131,7 @@ def view(
 ) -> int:
     """OUT or stdout holds the session as the model should see it; `ctx unfold` of that gives it back."""
     from castore.store.batch import NameMove
+    from castore.transcript.collapse.session import session_log
     from castore.transcript.decision import ViewOptions
     from castore.transcript.view import ViewRequest, make_view, plan_view
 
@@ -158,13 +163,14 @@ def view(
         leaf=leaf,
         sidechain=sidechain,
         is_strict=strict,
+        session=session,
         budget=budget,
         allow_prose=allow_prose,
     )
     keep_seconds = parse_keep_for(keep_for)
     if dry_run or explain:
         with output.working("viewing"), open_source(file) as source, placed_in(file):
-            made = plan_view(source.read(), request, handle)
+            made = plan_view(source.read(), request, handle, scope=scope)
         if explain:
             output.table(_explained(made), as_json)
     else:
@@ -188,6 +194,8 @@ def view(
                 target=target,
                 is_private=is_private(out),
             )
+    if request.is_collapsed:
+        _tell_waiting(made, session_log(made.transcript, handle, session, scope), stats=stats or explain)
     found = _found(made) if check else None
     _tell(made, request, found, stats=stats or dry_run or as_json or (explain and output.is_attended()))
     return _FINDINGS if found else 0
@@ -280,6 +288,19 @@ def _explained(view: View) -> Iterator[Record]:
         )
 
 
+_BEGINS = "'ctx collapse stage' begins"
+
+
+def _tell_waiting(view: View, log: CollapseLog, *, stats: bool) -> None:
+    """What could be collapsed and is not."""
+    staged = len(log.load().snapshot.staged)
+    waiting = f"{plural(staged, 'span is', 'spans are')} staged, and 'ctx collapse commit' hides what is"
+    if not view.transcript.collapsed:
+        output.note(f"nothing is collapsed: {waiting if staged else _BEGINS}")
+    elif staged and (stats or output.is_attended()):
+        output.note(waiting)
+
+
 def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | None, *, stats: bool) -> None:
     """What was odd, what left, what it saved, and what the check found."""
     from castore.transcript.explain import count
@@ -319,8 +340,15 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     saved = f"{100 * (before - after) / before:.0f}% less" if before else "empty"
     takes = f", {measured}" if measured is not None and measured.is_tokens else ""
     kept = f"{plural(counted.prose, 'prose part')}, {plural(counted.calls, 'call')}, {counted.whole_turns}"
+    hidden = counted.collapsed
+    collapsed = ""
+    if hidden.spans:
+        collapsed = (
+            f"; collapsed {plural(hidden.spans, 'span')} ({plural(hidden.turns, 'turn')}, "
+            f"{plural(hidden.messages, 'message')}, {size_text(hidden.bytes)})"
+        )
     output.summary(
-        f"kept {kept}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved}){takes}",
+        f"kept {kept}{collapsed}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved}){takes}",
         source={"digest": view.source.digest, "size": before},
         view={"digest": view.content.digest, "size": after},
         format=transcript.format,
@@ -329,6 +357,7 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
         prose=counted.prose,
         calls=counted.calls,
         moved=counted.moved,
+        collapsed=hidden.to_json() if request.is_collapsed else None,
         tokens=measured.size if measured is not None and measured.is_tokens else None,
         is_estimated=measured.is_estimated if measured is not None and measured.is_tokens else None,
         oddities=[{"line": odd.line, "code": odd.code, "words": odd.words} for odd in transcript.oddities],

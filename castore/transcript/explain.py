@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from castore.transcript.collapse.hidden import Hidden
 from castore.transcript.decision import Act, boundary_turn
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason
@@ -16,7 +17,8 @@ __all__ = ["Counted", "Explained", "count", "explain"]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One part, or one run of whole records (part None). size, view_size: bytes in session and view."""
+    """One part, or one run of whole records, or what is hidden of one turn (part None). size, view_size:
+    bytes in session and view."""
 
     part: int | None
     turn: int | None
@@ -32,17 +34,23 @@ class Explained:
 
 @dataclass(slots=True)
 class Counted:
-    """prose, calls: parts that stand whole. moved: what -> how many parts left. whole_turns: words."""
+    """prose, calls: parts that stand whole. moved: what -> how many parts left. whole_turns: words.
+
+    collapsed: the turns that left whole, of which `moved` has none.
+    """
 
     prose: int = 0
     calls: int = 0
+    collapsed: Hidden = field(default_factory=Hidden)
     moved: dict[str, int] = field(default_factory=dict)
     whole_turns: str = ""
 
 
 def explain(view: View) -> Iterator[Explained]:
-    """A row for each part and each run of records that left, in order of the session."""
+    """A row for each part, each run of records that left, and each turn that is hidden, in order of the
+    session. A turn of which something stands in between has a row a piece."""
     transcript = view.transcript
+    hidden = {piece.start: piece.turn for each in transcript.collapsed for piece in each.pieces}
     splices = {splice.part: splice for splice in view.rendered.splices if splice.part is not None}
     waiting = (splice for splice in view.rendered.splices if splice.part is None)
     run = next(waiting, None)
@@ -59,21 +67,21 @@ def explain(view: View) -> Iterator[Explained]:
     covered = 0
     for part in transcript.parts:
         while run is not None and run.start <= part.start:
-            yield _of_run(run, line_of(run.start))
+            yield _of_run(run, line_of(run.start), hidden)
             covered = run.end
             run = next(waiting, None)
         if part.start < covered:
             continue
         yield _of_part(view, part, splices.get(part.index), line_of(part.start), boundary)
     while run is not None:
-        yield _of_run(run, line_of(run.start))
+        yield _of_run(run, line_of(run.start), hidden)
         run = next(waiting, None)
 
 
 def count(view: View) -> Counted:
     """For the one line that sums a view up."""
-    counted = Counted()
-    parts = view.transcript.parts
+    parts, collapsed = view.transcript.parts, view.transcript.collapsed
+    counted = Counted(collapsed=Hidden.of(collapsed))
     left = {splice.part for splice in view.rendered.splices}
     for part in parts:
         if part.index not in left:
@@ -85,13 +93,15 @@ def count(view: View) -> Counted:
     for reason in reasons:
         what = _NAMES.get(str(reason), str(reason))
         counted.moved[what] = counted.moved.get(what, 0) + 1
-    turns = sorted({parts[splice.part].turn for splice in view.rendered.splices if splice.part is not None})
-    whole = view.transcript.turns - (turns[-1] + 1 if turns else 0)
+    turns = [parts[splice.part].turn for splice in view.rendered.splices if splice.part is not None]
+    turns += [piece.turn for each in collapsed for piece in each.pieces]
+    whole = view.transcript.turns - (max(turns) + 1 if turns else 0)
     counted.whole_turns = f"last {whole:,} turns whole" if whole != 1 else "last turn whole"
     return counted
 
 
-_LEAVES = (Reason.OLDER, Reason.OTHER_BRANCH, Reason.CUT)
+_LEAVES = (Reason.OLDER, Reason.OTHER_BRANCH, Reason.CUT, Reason.COLLAPSED)
+"""Of these a splice is no part."""
 
 _NAMES = {
     "tool_result": "results",
@@ -157,15 +167,17 @@ def _why_whole(part: Part, was_decided: bool, boundary: int) -> str:
     return "call" if part.kind is PartKind.CALL else "recent"
 
 
-def _of_run(run: ViewSplice, line: int) -> Explained:
+def _of_run(run: ViewSplice, line: int, hidden: Mapping[int, int]) -> Explained:
+    """hidden: where a piece of a turn that is hidden begins -> the turn."""
+    is_hidden = run.reason is Reason.COLLAPSED
     return Explained(
         None,
-        None,
-        "records",
+        hidden[run.start] if is_hidden else None,
+        "turn" if is_hidden else "records",
         line,
         run.end - run.start,
-        0,
-        "moved",
+        len(run.replacement),
+        "collapsed" if is_hidden else "moved",
         str(run.reason),
         None,
         str(run.descriptor.digest),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from castore.errors import InvalidOption, LogDamaged
 from castore.transcript.collapse.coordinator import KEEP_TURNS, CollapseCoordinator
+from castore.transcript.collapse.model import Reset, Snapshot
 from castore.transcript.collapse.persistence import CollapseLog
 from castore.transcript.collapse.rehearsal import Rehearsal
 from castore.transcript.collapse.session import session_log
@@ -16,7 +18,9 @@ from castore.transcript.records import read_records
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["open_coordinator", "open_log"]
+__all__ = ["begin_anew", "open_coordinator", "open_log"]
+
+_REASON_CHARACTERS_MAX = 300
 
 
 def open_coordinator(
@@ -46,6 +50,28 @@ def open_log(
 ) -> CollapseLog:
     """The log alone, of which nothing is read. Raises SessionInvalid, InvalidOption."""
     return session_log(_read(data, handle)[1], handle, name, scope)
+
+
+def begin_anew(log: CollapseLog, reason: str, now: float) -> int | None:
+    """Nothing is collapsed or staged any more, whatever the log held, also if that can't be read; the number
+    of the record that says so, None if the log is empty, which needs none. reason: in words; now: unix
+    seconds.
+
+    Raises InvalidOption for what is no reason, LogMoved, and what reading and writing the log raise.
+    """
+    if not reason.strip() or len(reason) > _REASON_CHARACTERS_MAX or not reason.isprintable():
+        raise InvalidOption(
+            f"a reason is one line of 1 to {_REASON_CHARACTERS_MAX} printable characters", option="--reason"
+        )
+    try:
+        state = log.load()
+    except LogDamaged:
+        # What is wrong with it counts for nothing behind a reset.
+        state = log.restart()
+    else:
+        if state.next_number == 1 and state.snapshot == Snapshot():
+            return None
+    return log.save(state, [Reset(reason, now)], Snapshot(), {}).next_number - 1
 
 
 def _read(data: bytes, handle: StoreHandle) -> tuple[bytes, Transcript]:

@@ -1,0 +1,197 @@
+"""collapse commit, recover, reset: what is staged leaves the view, and all of it comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from castore.cli import output
+from castore.cli.collapse_session import notes_on, open_session, span_record
+from castore.cli.files import open_source, placed_in
+from castore.cli.locate import find_store
+from castore.cli.output import plural, size_text
+from castore.cli.parameters import DryRun, Json, KeepTurns, Scope, Session, SessionName, StoreFolder
+from castore.errors import InvalidOption, LimitExceeded
+
+if TYPE_CHECKING:
+    from castore.transcript.budget import Budget
+    from castore.transcript.collapse.coordinator import Applied, CollapseCoordinator
+    from castore.transcript.collapse.model import Staged
+    from castore.transcript.measure import Measured
+
+__all__ = ["collapse_commit", "collapse_recover", "collapse_reset"]
+
+_BUDGET_HELP = (
+    "What the view may take: bytes of the file (200000, 150kB), or tokens of what the model gets of it "
+    "(30k-tokens)."
+)
+
+_ID_DIGITS_MIN = 6
+
+
+def collapse_commit(
+    file: Session = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COLLAPSE_ID", help="Only these spans; their first six digits will do."),
+    ] = None,
+    budget: Annotated[str | None, typer.Option("--budget", metavar="SIZE", help=_BUDGET_HELP)] = None,
+    session: SessionName = None,
+    keep_turns: KeepTurns = None,
+    scope: Scope = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """The view hides what is staged: all of it; or with a budget the oldest spans until it fits, and 17 if it
+    does not. stdout has a line a span."""
+    from castore.transcript.budget import Budget
+
+    size = None if budget is None else Budget.parse(budget)
+    if size is not None and ids:
+        raise InvalidOption("a budget chooses the spans", option="--budget", hint="name spans, or a budget")
+    coordinator = open_session(
+        file, store, session=session, scope=scope, keep_turns=keep_turns, is_rehearsed=dry_run
+    )
+    transcript = coordinator.transcript
+    notes_on(coordinator.observe(transcript))
+    before = coordinator.staged
+    if size is not None:
+        applied = coordinator.apply_if_needed(transcript, size)
+        _tell_applied(coordinator, applied, size, _STAGE_MORE, dry_run=dry_run, as_json=as_json)
+        return
+    commits = coordinator.commit(transcript, _whole_ids(before, ids) if ids else None)
+    _tell(coordinator, [each.staged for each in commits], dry_run=dry_run, as_json=as_json)
+    left = len(before) - len(commits)
+    if not before:
+        output.note("nothing is staged: 'ctx collapse stage' begins")
+    elif left and not ids:
+        last = plural(coordinator.keep_turns, "turn")
+        output.note(f"{plural(left, 'span reaches', 'spans reach')} into the last {last}, and must wait")
+    from castore.transcript.measure import Measured
+
+    takes = Measured(coordinator.render(transcript).size)
+    _sum_up(len(commits), takes, None, dry_run=dry_run, as_json=as_json)
+
+
+def collapse_recover(
+    budget: Annotated[str, typer.Option("--budget", metavar="SIZE", help=_BUDGET_HELP)],
+    file: Session = None,
+    session: SessionName = None,
+    keep_turns: KeepTurns = None,
+    scope: Scope = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """After the API refused a prompt as too long: the view hides everything that is staged. 17 if it is over
+    the budget all the same: then compact the session."""
+    from castore.transcript.budget import Budget
+
+    size = Budget.parse(budget)
+    coordinator = open_session(
+        file, store, session=session, scope=scope, keep_turns=keep_turns, is_rehearsed=dry_run
+    )
+    notes_on(coordinator.observe(coordinator.transcript))
+    applied = coordinator.recover_from_overflow(coordinator.transcript, size)
+    _tell_applied(coordinator, applied, size, _COMPACT, dry_run=dry_run, as_json=as_json)
+
+
+def collapse_reset(
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log.")],
+    file: Session = None,
+    session: SessionName = None,
+    scope: Scope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """Nothing is collapsed or staged any more; a log that is damaged is begun anew. What was hidden stands in
+    the view again."""
+    from castore.transcript.collapse.opening import begin_anew, open_log
+
+    handle = find_store(store)
+    with open_source(file) as source, placed_in(file):
+        log = open_log(source.read(), handle, name=session, scope=scope)
+    number = begin_anew(log, reason, time.time())
+    if as_json:
+        output.block((), {"session": log.session, "number": number, "reason": reason}, as_json)
+    elif number is None:
+        output.note("the log is empty: there is nothing to reset")
+    elif output.is_attended():
+        output.summary(f"nothing is collapsed or staged any more: record {number:,} of the log says so")
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+_STAGE_MORE = (
+    "'ctx collapse stage' makes more ready; 'ctx view --strategy collapse,transparent' moves payloads"
+)
+_COMPACT = "compact the session: nothing is left that could be committed"
+
+
+def _whole_ids(staged: Sequence[Staged], given: Sequence[str]) -> list[str]:
+    """The id of the one span that each means; where it means none or several, what was given, which the
+    coordinator refuses."""
+    known = [each.collapse_id for each in staged]
+    found = []
+    for text in given:
+        meant = [each for each in known if len(text) >= _ID_DIGITS_MIN and each.startswith(text)]
+        found.append(meant[0] if len(meant) == 1 else text)
+    return found
+
+
+def _tell(
+    coordinator: CollapseCoordinator, staged: Sequence[Staged], *, dry_run: bool, as_json: bool
+) -> None:
+    from castore.transcript.collapse.spans import Messages
+
+    messages = Messages(coordinator.transcript)
+    output.table([span_record(messages, each, dry_run=dry_run) for each in staged], as_json)
+
+
+def _tell_applied(
+    coordinator: CollapseCoordinator,
+    applied: Applied,
+    budget: Budget,
+    hint: str,
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """The spans, and what the view takes. Raises LimitExceeded if that is over the budget: what was committed
+    stays so."""
+    _tell(coordinator, [each.staged for each in applied.committed], dry_run=dry_run, as_json=as_json)
+    if not applied.is_enough:
+        raise LimitExceeded(
+            f"with all committed the view takes {applied.measured}; the budget is {budget.limit:,}",
+            limit="budget",
+            hint=hint,
+            needed=applied.measured.size,
+            is_estimated=applied.measured.is_estimated,
+            committed=len(applied.committed),
+        )
+    _sum_up(len(applied.committed), applied.measured, budget, dry_run=dry_run, as_json=as_json)
+
+
+def _sum_up(count: int, takes: Measured, budget: Budget | None, *, dry_run: bool, as_json: bool) -> None:
+    if not (as_json or output.is_attended()):
+        return
+    verb = "would be committed" if dry_run else "committed"
+    size = str(takes) if takes.is_tokens else size_text(takes.size)
+    of = (
+        ""
+        if budget is None
+        else f" of a budget of {size_text(budget.limit) if not budget.is_tokens else f'{budget.limit:,}'}"
+    )
+    output.summary(
+        f"{plural(count, 'span')} {verb}: the view takes {size}{of}",
+        committed=count,
+        size=takes.size,
+        is_tokens=takes.is_tokens,
+        is_estimated=takes.is_estimated,
+        budget=budget and budget.limit,
+        dry_run=dry_run,
+    )
