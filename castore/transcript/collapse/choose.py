@@ -49,19 +49,9 @@ def reaches_into_last(messages: Messages, region: Region, keep_turns: int) -> bo
 
 
 def fewest(count: int, fits: Callable[[int], bool]) -> int | None:
-    """The fewest of 0 to `count` that fit, given that more fit if fewer do; None if all of them do not."""
-    if fits(0):
-        return 0
-    if not fits(count):
-        return None
-    low, high = 0, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    """The fewest of 0 to `count` that fit; None if none do. All are asked in turn: a span that swallows
+    another may make the view longer, so that more need not fit where fewer do."""
+    return next((each for each in range(count + 1) if fits(each)), None)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------

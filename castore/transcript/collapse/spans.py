@@ -143,9 +143,10 @@ class Messages:
         Of a body, every piece but the first begins with the comma before it.
         """
         low, high = self._range(region.first_turn, region.last_turn)
+        stop = self.own[high].index if high < len(self.own) else len(self.transcript.messages)
         staying = [
             self._unit(message)
-            for message in self.transcript.messages[region.first : region.last + 1]
+            for message in self.transcript.messages[region.first : stop]
             if message.role is Role.SYSTEM
         ]
         spans: list[tuple[int, int, int]] = []
@@ -159,8 +160,9 @@ class Messages:
             if self._is_body:
                 end = max(end for _, end in self._units[at:stop])
             else:
-                # What no message is goes with the turn that it stands in.
-                end = self._units[stop][0] if stop < high else region.end
+                # What is no message goes with the turn that it stands in or after, so that a turn is the same
+                # bytes whatever span hides it.
+                end = self._units[stop][0] if stop < len(self.own) else region.end
             spans += [(*span, turn) for span in _without(start, end, staying)]
             at = stop
         return self._with_commas(spans, staying) if self._is_body else spans
@@ -248,6 +250,8 @@ class Messages:
             for call in message.answers:
                 if not first.index <= self._calls.get(call, first.index) <= last.index:
                     return f"the call '{call}' of a result in {where} stands outside"
+        if high < len(self.own) and not self._is_body:
+            end = self._units[high][0]
         return Region(first.index, last.index, first.turn, last.turn, start, end, len(messages))
 
     def _with_commas(
