@@ -12,8 +12,8 @@
 
 Laws:
 - What the model got is there, in order: texts, calls with their arguments on one line, results (clipped, if
-  asked). Thinking is not, nor what never reached the model, nor system messages, which a collapse leaves where
-  they are; media and unknown blocks are named in brackets.
+  asked). Thinking is not, nor what never reached the model, nor system messages, which a collapse leaves
+  where they are; media and unknown blocks are named in brackets.
 - No text passes for a line of ours: where one of its lines reads like a heading, a call or a bracket, a
   backslash stands before it, and one more if it begins with backslashes; `unescaped` takes one away.
 - It is UTF-8: U+FFFD stands for half a surrogate pair. It takes time linear in the messages.
@@ -221,6 +221,8 @@ def _escaped(text: str) -> str:
 def _arguments(transcript: Transcript, part: Part, limit: int | None) -> str:
     """The arguments as JSON on one line, whatever the model wrote; long texts in them clipped."""
     text = _HALF.sub("\ufffd", arguments_of(transcript, part))
+    if not text.strip():
+        return "{}"
     is_long = limit is not None and len(text) > limit
     # What stands in a string is whatever the model wrote; an object is one, but may be on several lines.
     is_text = transcript.source[part.start] == STRING
