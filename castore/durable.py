@@ -31,6 +31,7 @@ from castore.errors import CastoreError
 
 __all__ = [
     "Calls",
+    "append",
     "calls",
     "is_replaceable",
     "make_folder",
@@ -160,6 +161,30 @@ def sync_everything(folder: str) -> None:
             _sync_found(f"{path}/{name}")
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
     _sync(os.path.dirname(folder), os.O_RDONLY | os.O_DIRECTORY)
+
+
+def append(path: str, data: bytes) -> None:
+    """The file at `path`, which is there, ends with `data`, on the disk, beginning on a line of its own.
+
+    It is written in one call where the system takes it so. A crash, or an error, leaves a beginning of it at
+    the end of the file, or nothing. What an earlier crash left there, without a line feed, is not continued.
+    Raises CastoreError, also for what is no regular file.
+    """
+    try:
+        descriptor = calls.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise CastoreError(f"'{path}' is not a regular file", file=path)
+            is_torn = found.st_size > 0 and os.pread(descriptor, 1, found.st_size - 1) != b"\n"
+            view = memoryview(b"\n" + data if is_torn else data)
+            while view:
+                view = view[calls.write(descriptor, view) :]
+            calls.fsync(descriptor)
+        finally:
+            calls.close(descriptor)
+    except OSError as error:
+        raise _failed("write", path, error) from error
 
 
 def rename(source: str, target: str) -> None:
