@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from castore.transcript.formats.claude_tree import Line, Selection
+from castore.transcript.formats.stand_in import is_stand_in
 
 __all__ = ["as_messages"]
 
@@ -39,7 +40,7 @@ class _Sender:
         self.results: dict[str, Any] = {}
         self.sent: set[str] = set()
         self.last: str | None = None
-        """The last reply: its calls may wait for their results."""
+        """The last reply, if nobody went on after it: its calls may wait for their results."""
         for line in selection.viewed:
             if line.type == "assistant" and not line.value.flag("isApiErrorMessage"):
                 self.last = _name(line)
@@ -48,14 +49,14 @@ class _Sender:
                 for block in _blocks(line):
                     if block.get("type") == "tool_result":
                         self.results.setdefault(str(block.get("tool_use_id")), block)
+                if line.is_prompt or is_stand_in(line.value):
+                    self.last = None
 
     def line(self, line: Line) -> None:
         if line.type == "assistant":
             self._reply(_name(line))
         elif line.type == "user":
             said = [block for block in _blocks(line) if block.get("type") != "tool_result"]
-            if said and line.is_prompt:
-                self.last = self.last if self.last not in self.sent else None
             self._append("user", said)
         elif line.type == "attachment" and line.value.text("attachment", "type") == "queued_command":
             prompt = line.value.get("attachment", "prompt")

@@ -17,6 +17,7 @@ from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.claude_tree import Line, Selection, select
 from castore.transcript.formats.pairs import Pairs
+from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.tools import tell_files
 from castore.transcript.formats.ui import COLLAPSE_TYPES, tell_ui
 from castore.transcript.model import Api, Form, Role, Transcript
@@ -63,7 +64,8 @@ class ClaudeCode:
             return False
         if value.get("message", "content") is None:
             return False
-        return any(value.text(name) is not None for name in ("uuid", "sessionId", "timestamp"))
+        signs = ("uuid", "sessionId", "timestamp")
+        return is_stand_in(value) or any(value.text(name) is not None for name in signs)
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
         return _Reader(records, select(records, options)).read()

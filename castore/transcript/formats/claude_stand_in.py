@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.chain import Chain, Link
 from castore.transcript.formats.claude_tree import Line, Selection, select
-from castore.transcript.formats.stand_in import copied, joined, literal_of, object_of, records_in
+from castore.transcript.formats.stand_in import (
+    COLLAPSE_MARK,
+    Members,
+    copied,
+    joined,
+    literal_of,
+    object_of,
+    records_in,
+)
 from castore.transcript.model import Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -19,9 +27,6 @@ __all__ = ["stand_in"]
 
 _OF_ALL = ("isSidechain", "agentId", "sessionId", "timestamp")
 _OF_MESSAGES = (*_OF_ALL, "userType", "cwd", "version", "gitBranch", "slug")
-_SIGNS = ("sessionId", "timestamp")
-"""A record without a uuid is known by one of them."""
-
 _POINTERS = (
     ("parentUuid",),
     ("logicalParentUuid",),
@@ -39,7 +44,7 @@ def stand_in(transcript: Transcript, pieces: Sequence[tuple[int, int]], text: st
     leaving = records_in(records, pieces)
     links = chain.links([record.index for record in leaving])
     written = [
-        _message(link, records.records[link.of], leaving, text)
+        _message(link, records.records[link.of], text)
         if link.is_message
         else _note(link, records.records[link.of])
         for link in links
@@ -47,15 +52,18 @@ def stand_in(transcript: Transcript, pieces: Sequence[tuple[int, int]], text: st
     return joined(written, transcript.source, pieces)
 
 
-def _message(link: Link, record: Record, leaving: Sequence[Record], text: str) -> bytes:
+def _message(link: Link, record: Record, text: str) -> bytes:
     said = object_of({"role": "user", "content": text})
-    members = copied(record.value, _OF_MESSAGES)
-    if link.id is None and not any(name in members for name in _SIGNS):
-        # Without an id of its own it is known by what another one of them is known by.
-        signs = (copied(each.value, _SIGNS) for each in leaving)
-        members |= next((sign for sign in signs if sign), {})
-    ids = {"parentUuid": _parent(link), "uuid": link.id}
-    return object_of({**ids, "type": "user", **members, "isMeta": b"true", "message": said})
+    members: Members = {
+        "parentUuid": _parent(link),
+        "uuid": link.id,
+        "type": "user",
+        **copied(record.value, _OF_MESSAGES),
+        "isMeta": b"true",
+        "customType": COLLAPSE_MARK,
+        "message": said,
+    }
+    return object_of(members)
 
 
 def _note(link: Link, record: Record) -> bytes:

@@ -15,8 +15,8 @@ from castore.transcript.formats.codex_replay import (
     Entry,
     Replay,
     bare_item,
+    is_hiding,
     is_old_header,
-    is_stand_in,
     record_type,
     replay,
 )
@@ -53,7 +53,7 @@ class CodexFormat:
         if type is None:
             is_state = value.get("record_type") is not None and len(value.members) == 1
             return is_state or is_old_header(record)
-        if is_stand_in(value):
+        if is_hiding(value):
             return True
         payload = value.get("payload")
         return type in _SURE_TYPES and payload is not None and value.get("timestamp") is not None

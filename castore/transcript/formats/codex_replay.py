@@ -16,12 +16,12 @@ from castore.transcript.formats import session_error
 from castore.transcript.formats.blocks import quoted
 from castore.transcript.formats.codex_text import is_developer_context, is_summary, is_user_context
 from castore.transcript.formats.responses_items import ITEM_TYPES, item_type
-from castore.transcript.formats.stand_in import COLLAPSE_MARK
+from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.model import Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["Entry", "Replay", "bare_item", "is_old_header", "is_stand_in", "record_type", "replay"]
+__all__ = ["Entry", "Replay", "bare_item", "is_hiding", "is_old_header", "record_type", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ def bare_item(record: Record) -> Value | None:
     return value if item_type(value) in ITEM_TYPES else None
 
 
-def is_stand_in(value: Value) -> bool:
+def is_hiding(value: Value) -> bool:
     """Whether the record stands in the place of turns that are hidden."""
-    if value.text("customType") != COLLAPSE_MARK:
+    if not is_stand_in(value):
         return False
     item = value if value.get("payload") is None else value.get("payload")
     return item is not None and item.text("type") == "message" and item.get("content") is not None
@@ -149,9 +149,10 @@ def _entry_of(record: Record, type: str | None) -> Entry | None:
         item = _payload(record)
     if item is None:
         return None
-    if record.value is not None and is_stand_in(record.value):
-        # Codex takes it for what a person wrote, whatever it says.
-        return Entry(record, item, is_turn=True, is_person=True, is_stand_in=True)
+    if record.value is not None and is_hiding(record.value):
+        # Codex takes it for what a person wrote, whatever it says. No rollback that stands in the session
+        # reached into what it hides, so none may reach it.
+        return Entry(record, item, is_person=True, is_stand_in=True)
     return _entry(record, item)
 
 

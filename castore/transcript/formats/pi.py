@@ -17,7 +17,7 @@ from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.pi_tree import ENTRY_TYPES, NO_ENTRY, Branch, select
-from castore.transcript.formats.stand_in import COLLAPSE_MARK
+from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.tools import tell_files
 from castore.transcript.formats.ui import COLLAPSE_TYPES, tell_ui
 from castore.transcript.model import Api, Form, Reason, Role, Transcript
@@ -44,7 +44,7 @@ class Pi:
         type = value.text("type")
         if type == "session":
             return value.text("id") is not None and value.get("timestamp") is not None
-        if type in ("message", "custom_message") and value.text("customType") == COLLAPSE_MARK:
+        if type in ("message", "custom_message") and is_stand_in(value):
             return type == "custom_message" or value.get("message") is not None
         return type == "message" and value.text("message", "role") in _OWN_ROLES
 
@@ -169,7 +169,7 @@ class _Reader:
             self._bash(record, message, id)
         elif name in ("user", "custom", "hookMessage"):
             self.pairs.prompt()
-            is_prompt = name == "user" and value.text("customType") != COLLAPSE_MARK
+            is_prompt = name == "user" and not is_stand_in(value)
             self.builder.message(Role.USER, record, id=id, is_prompt=is_prompt)
             self._user_content(message.get("content"), record)
         elif name == "system":

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from castore.errors import InvalidOption
 from castore.transcript.formats import session_error
-from castore.transcript.formats.stand_in import COLLAPSE_MARK
+from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.ui import COLLAPSE_TYPES
 from castore.transcript.model import Oddity, Reason
 from castore.transcript.records import Record, Records
@@ -327,7 +327,7 @@ def _is_log(entry: Record) -> bool:
 
 
 def _is_link(entry: Record) -> bool:
-    return _of(entry).text("type") == "custom" and _of(entry).text("customType") == COLLAPSE_MARK
+    return _of(entry).text("type") == "custom" and is_stand_in(_of(entry))
 
 
 def _id(entry: Record) -> str | None:

@@ -14,7 +14,16 @@ from castore.transcript.arguments import json_bytes
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["COLLAPSE_MARK", "Members", "copied", "joined", "literal_of", "object_of", "records_in"]
+__all__ = [
+    "COLLAPSE_MARK",
+    "Members",
+    "copied",
+    "is_stand_in",
+    "joined",
+    "literal_of",
+    "object_of",
+    "records_in",
+]
 
 Members = Mapping[str, bytes | str | None]
 """Of an object: literals, and texts that are to be one; None is left out."""
@@ -32,6 +41,11 @@ def records_in(records: Records, pieces: Sequence[tuple[int, int]]) -> list[Reco
         low, high = (bisect_left(records.records, at, key=lambda record: record.start) for at in (start, end))
         found += records.records[low:high]
     return found
+
+
+def is_stand_in(value: Value) -> bool:
+    """Whether a record stands in for others, by its mark alone."""
+    return value.text("customType") == COLLAPSE_MARK
 
 
 def literal_of(text: str) -> bytes:
