@@ -46,6 +46,8 @@ def free_region(
     coordinator: CollapseCoordinator, messages: Messages, *, turns_max: int = TURNS_MAX
 ) -> Region | None:
     """The turns that would be staged next; None if nothing is free."""
+    if len(messages.turns) <= coordinator.keep_turns:
+        return None
     taken = [region for _, region in _taken(coordinator, messages)]
     return next_region(messages, taken, keep_turns=coordinator.keep_turns, turns_max=turns_max)
 
