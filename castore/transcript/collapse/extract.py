@@ -151,7 +151,7 @@ class _Found:
             is_view = own in READ_TOOLS or (own in WRITE_TOOLS and arguments.get("command") == "view")
             if is_view or own in WRITE_TOOLS:
                 data = written.encode()
-                for path in paths_of(Value(Source(data, {}), 0, len(data))):
+                for path in paths_of(Value(Source(data), 0, len(data))):
                     _latest(self.read if is_view else self.written, _first_line(path))
             else:
                 self._take_command(arguments)
@@ -256,23 +256,22 @@ def _asked(prompts: list[str], most: int) -> str:
     if not prompts:
         return ""
     heading = "Asked:"
+    # Each line that is told costs a line end more.
     room = most - len(heading) - 1
-    last = _quoted(prompts[-1], room * 2 // 3 if len(prompts) > 1 else room)
+    last = _quoted(prompts[-1], room - 1 if len(prompts) == 1 else room * 2 // 3)
     room -= len(last) + 1
-    first = []
+    first = ""
     if len(prompts) > 1 and room > _LINE_CHARACTERS_MAX // 2:
-        first = [_quoted(prompts[0], max(room // 2, _LINE_CHARACTERS_MAX // 2))]
-        room -= len(first[0]) + 1
+        first = _quoted(prompts[0], max(room // 2, _LINE_CHARACTERS_MAX // 2))
+        room -= len(first) + 1
     near = len(prompts) - _LAST_PROMPTS
     longest = max(_LINE_CHARACTERS_MAX, min(_LAST_CHARACTERS_MAX, room // _LAST_PROMPTS))
     begun = [
         _quoted(each, _LINE_CHARACTERS_MAX if at < near else longest)
         for at, each in enumerate(prompts[1:-1], 1)
     ]
-    middle = _block("", begun, room + 1).strip("\n")
-    kept = [*first, *([middle] if middle else []), last]
-    text = "\n".join([heading, *(each for each in kept if each)]) + "\n"
-    return text if len(text) <= most else ""
+    kept = [each for each in (first, _block("", begun, room).strip("\n"), last) if each]
+    return "\n".join([heading, *kept]) + "\n" if kept else ""
 
 
 def _quoted(text: str, most: int) -> str:
@@ -282,7 +281,9 @@ def _quoted(text: str, most: int) -> str:
 
 def _text_block(heading: str, text: str, most: int) -> str:
     room = most - len(heading) - 2
-    return f"{heading}\n{_clipped(text, room)}\n" if text and room >= _LINE_CHARACTERS_MAX // 2 else ""
+    if not text or room < min(len(text), _LINE_CHARACTERS_MAX // 2):
+        return ""
+    return f"{heading}\n{_clipped(text, room)}\n"
 
 
 def _clipped(text: str, most: int) -> str:
