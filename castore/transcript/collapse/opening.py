@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from castore.digest import Digest
 from castore.errors import InvalidOption, LogDamaged
 from castore.transcript.collapse.coordinator import KEEP_TURNS, CollapseCoordinator
-from castore.transcript.collapse.model import Reset, Snapshot
-from castore.transcript.collapse.persistence import CollapseLog
+from castore.transcript.collapse.model import LogRecord, Reset, Snapshot
+from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.rehearsal import Rehearsal
 from castore.transcript.collapse.session import session_log
 from castore.transcript.formats import ReadOptions, read_transcript
-from castore.transcript.model import Transcript
 from castore.transcript.recorded import session_bytes
 from castore.transcript.records import read_records
 
@@ -38,18 +40,19 @@ def open_coordinator(
     by opening: no store, no log. Raises SessionInvalid, InvalidOption, LogDamaged, and what reading the store
     raises.
     """
-    source, transcript = _read(data, handle)
-    log = session_log(transcript, handle, name, scope)
+    log: CollapseLog = _OwnLog(lambda: session_log(coordinator.transcript, handle, name, scope))
     coordinator = CollapseCoordinator(Rehearsal(log) if is_rehearsed else log, keep_turns=keep_turns)
-    coordinator.restore(source)
+    coordinator.restore(data, handle)
     return coordinator
 
 
 def open_log(
     data: bytes, handle: StoreHandle, *, name: str | None = None, scope: str | None = None
 ) -> CollapseLog:
-    """The log alone, of which nothing is read. Raises SessionInvalid, InvalidOption."""
-    return session_log(_read(data, handle)[1], handle, name, scope)
+    """The log alone, of which nothing is read. Raises SessionInvalid, InvalidOption, and what reading a view
+    back raises."""
+    source = session_bytes(handle.get(), data) if handle.exists else data
+    return session_log(read_transcript(read_records(source), ReadOptions()), handle, name, scope)
 
 
 def begin_anew(log: CollapseLog, reason: str, now: float) -> int | None:
@@ -74,7 +77,34 @@ def begin_anew(log: CollapseLog, reason: str, now: float) -> int | None:
     return log.save(state, [Reset(reason, now)], Snapshot(), {}).next_number - 1
 
 
-def _read(data: bytes, handle: StoreHandle) -> tuple[bytes, Transcript]:
-    """The session behind the bytes."""
-    source = session_bytes(handle.get(), data) if handle.exists else data
-    return source, read_transcript(read_records(source), ReadOptions())
+class _OwnLog:
+    """The log of a session that is read only later: what it is called is not known before."""
+
+    def __init__(self, find: Callable[[], CollapseLog]) -> None:
+        self._find = find
+
+    @cached_property
+    def _log(self) -> CollapseLog:
+        return self._find()
+
+    @property
+    def session(self) -> str:
+        return self._log.session
+
+    def load(self) -> LogState:
+        return self._log.load()
+
+    def restart(self) -> LogState:
+        return self._log.restart()
+
+    def save(
+        self,
+        state: LogState,
+        records: Sequence[LogRecord],
+        snapshot: Snapshot,
+        summaries: Mapping[Digest, str],
+    ) -> LogState:
+        return self._log.save(state, records, snapshot, summaries)
+
+    def summary(self, digest: Digest) -> str:
+        return self._log.summary(digest)
