@@ -46,5 +46,5 @@ def _values(written: bytes) -> list[Value]:
             return []
     except (DocumentInvalid, LimitExceeded):
         return []  # What a model wrote as arguments need not be JSON.
-    members = Value(Source(written, {}), 0, len(written)).members
+    members = Value(Source(written), 0, len(written)).members
     return sorted(members.values(), key=lambda value: value.start)

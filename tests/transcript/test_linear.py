@@ -176,7 +176,7 @@ class TestBytes:
                 Counting.total += arguments[2] - arguments[1]
                 return bytes.count(self, *arguments)
 
-        found = Records(Source(Counting(data), {}), [])
+        found = Records(Source(Counting(data)), [])
         asked = [*range(0, len(data), 997), len(data)]
         for offset in (*asked, *reversed(asked)):
             assert found.line_of(offset) == offset // 2 + 1

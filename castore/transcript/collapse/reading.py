@@ -157,7 +157,7 @@ def _text(transcript: Transcript, part: Part, limit: int | None) -> str | None:
     if part.kind is PartKind.MEDIA:
         return f"[{_plain(part.label)}, {_media_size(transcript, part)} bytes]"
     if part.kind is PartKind.UNKNOWN:
-        type = Value(Source(transcript.source, {}), part.start, part.end).text("type")
+        type = Value(Source(transcript.source), part.start, part.end).text("type")
         name = f"{part.label} of type {_plain(type)}" if type else part.label
         return f"[{name}, {part.size} bytes]"
     return None

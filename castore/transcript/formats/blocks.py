@@ -149,7 +149,7 @@ class Reading:
             return
         if isinstance(arguments, bytes):
             start = len(arguments) - len(arguments.lstrip())
-            arguments = Value(Source(arguments, {}), start, len(arguments.rstrip()))
+            arguments = Value(Source(arguments), start, len(arguments.rstrip()))
         tell_files(self.builder, id, tool, arguments, at=at)
 
     def json_text(self, literal: Value) -> tuple[Form, bytes | None]:

@@ -15,11 +15,12 @@ from castore.transcript.formats.blocks import Reading, quoted
 from castore.transcript.formats.stand_in import object_of
 from castore.transcript.model import Api, Form, Role, TextBlock, Transcript
 from castore.transcript.records import Record, Records
-from castore.transcript.values import FLOOR_BYTES, Value
+from castore.transcript.values import Value
 
 __all__ = ["FORMAT", "TEXT_BLOCK", "as_api_contents", "content_that_says", "tell_contents"]
 
 TEXT_BLOCK = TextBlock(b'{"text":', b"}")
+_FLAGS_BYTES_MAX = 64
 
 _ROLES = {"user": Role.USER, "model": Role.ASSISTANT, "function": Role.RESULT, "tool": Role.RESULT}
 _SPELT = {
@@ -218,7 +219,7 @@ def _tell_response(reading: Reading, response: Value, *, is_signed: bool) -> Non
         is_error = error is not None and error.literal not in (b"null", b"false", b'""')
         for member in content.members.values():
             # A short list or object may be flags; a string is a result however short, as in a view of it.
-            is_long = len(member) > FLOOR_BYTES and (member.is_array or member.is_object)
+            is_long = len(member) > _FLAGS_BYTES_MAX and (member.is_array or member.is_object)
             if member.is_string or is_long:
                 told.append((member, form))
     elif content is not None and not content.is_null:

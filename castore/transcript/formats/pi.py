@@ -19,7 +19,7 @@ from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.pi_tree import ENTRY_TYPES, NO_ENTRY, Branch, select
 from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.tools import tell_files
-from castore.transcript.formats.ui import COLLAPSE_TYPES, tell_ui
+from castore.transcript.formats.ui import COLLAPSE_TYPES, UI_BYTES_MIN, tell_ui
 from castore.transcript.model import Api, Form, Reason, Role, Transcript
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
@@ -121,7 +121,7 @@ class _Reader:
 
     def _bulk(self, value: Value, *, label: str = "ui", keep: frozenset[str] = _STRUCTURE) -> None:
         """What of an entry or message never reaches the model, if it is worth leaving."""
-        for name, member in value.members.items():
+        for name, member in value.large_members(UI_BYTES_MIN):
             if name not in keep and (member.is_object or member.is_array or name in _UI_STRINGS):
                 self._ui(member, label if label != "ui" else name)
 

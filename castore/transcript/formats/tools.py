@@ -101,6 +101,7 @@ _LISTS = (
     "operations",
 )
 """Of paths, or of objects that each name some."""
+_PATHS_SET, _LISTS_SET = frozenset(_PATHS), frozenset(_LISTS)
 _PATCHES = ("input", "patch", "patchText")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)", re.MULTILINE)
 
@@ -108,6 +109,8 @@ _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)", r
 def paths_of(arguments: Value) -> Iterator[str]:
     """The paths that a call's arguments (an object) name."""
     yield from _named_in(arguments)
+    if _LISTS_SET.isdisjoint(arguments.names()):
+        return
     for name in _LISTS:
         several = arguments.get(name)
         for item in several.items() if several is not None else []:
@@ -118,6 +121,8 @@ def paths_of(arguments: Value) -> Iterator[str]:
 
 
 def _named_in(arguments: Value) -> Iterator[str]:
+    if _PATHS_SET.isdisjoint(arguments.names()):
+        return
     for name in _PATHS:
         path = arguments.text(name)
         if path:

@@ -32,6 +32,6 @@ def tell_ui(
     if not value.is_object or levels == 0:
         builder.ui(value, label=label)
         return
-    for name, member in value.members.items():
-        if len(member) >= UI_BYTES_MIN and name not in keep:
+    for name, member in value.large_members(UI_BYTES_MIN):
+        if name not in keep:
             tell_ui(builder, member, label, levels=levels - 1)
