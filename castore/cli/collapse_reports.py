@@ -177,7 +177,7 @@ def _full(taken: Taken, budget: Budget) -> int:
 
 
 def _record(coordinator: CollapseCoordinator, line: LogLine, *, has_text: bool) -> Record:
-    from castore.transcript.collapse.model import Boundary, Reset, Rewind, Staged
+    from castore.transcript.collapse.model import Boundary, Commit, Reset, Rewind, Staged
 
     record, staged = line.record, line.staged
     type = "staged" if isinstance(record, Staged) else record.type
@@ -191,7 +191,7 @@ def _record(coordinator: CollapseCoordinator, line: LogLine, *, has_text: bool) 
         *span_cells(line.region, line.size),
         strategy,
         collapse_id,
-        line.words,
+        line.words or None,
     )
     facts = {
         "number": line.number,
@@ -203,7 +203,8 @@ def _record(coordinator: CollapseCoordinator, line: LogLine, *, has_text: bool) 
         "dropped_ids": list(record.collapse_ids) if isinstance(record, Rewind) else None,
         "boundary_id": record.boundary_id if isinstance(record, Boundary) else None,
         "reason": record.reason if isinstance(record, Reset) else None,
-        "words": line.words,
+        "placeholder": record.placeholder if isinstance(record, Commit) else None,
+        "words": line.words or None,
         "text": _summary(coordinator, line) if has_text else None,
     }
     return Record(cells, facts)

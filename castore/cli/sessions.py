@@ -305,7 +305,7 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     """What was odd, what left, what it saved, and what the check found."""
     from castore.transcript.explain import count
     from castore.transcript.marker import whole_marker
-    from castore.transcript.model import Reason
+    from castore.transcript.model import PartKind, Reason
     from castore.transcript.strategies import find_strategies
 
     transcript = view.transcript
@@ -319,7 +319,9 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     forked = sum(leave.reason is Reason.OTHER_BRANCH for leave in transcript.leaves)
     if forked and transcript.oddities:
         output.note(f"{plural(forked, 'record')} left as of other branches: see what is odd above")
-    if not view.prose_is_complete:
+    # Of what is collapsed the summary tells; this is about the prose of turns that stand.
+    parts = (splice.part for splice in view.rendered.splices if splice.part is not None)
+    if any(transcript.parts[part].kind is PartKind.PROSE for part in parts):
         output.note("some prose left: what stands of it is incomplete")
     asked_for = tuple(str(each.id) for each in find_strategies(request.strategies))
     measured = view.measured

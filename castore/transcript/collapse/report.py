@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from castore.errors import NotFound
 from castore.transcript.collapse.coordinator import CollapseCoordinator, CollapseStats
 from castore.transcript.collapse.hidden import Hidden
 from castore.transcript.collapse.model import Boundary, Commit, LogRecord, Reset, Rewind, Staged
-from castore.transcript.collapse.replay import holding_commits
+from castore.transcript.collapse.project import collapsed_region
 from castore.transcript.collapse.spans import Messages, Region, shown
 from castore.transcript.decision import ViewOptions
 from castore.transcript.measure import Measured, Meter
@@ -43,7 +44,7 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class LogLine:
     """A record, or a span that is staged (number None). region, size: where the session has its turns, and
-    their bytes; None: nowhere. words: what it says besides."""
+    their bytes; None: nowhere. words: what it says besides; of a span that is nowhere why, or what it hid."""
 
     number: int | None
     record: LogRecord | Staged
@@ -84,29 +85,24 @@ class Status:
 
 
 def log_lines(coordinator: CollapseCoordinator, first_number: int = 1) -> Iterator[LogLine]:
-    """A line a record, in order of the log; then those of what is staged. first_number: of the first record.
-
-    Raises what reading a summary raises.
-    """
+    """A line a record, in order of the log; then those of what is staged. first_number: of the first record."""
     messages = Messages(coordinator.transcript)
-    # Not by id: a span that was dropped may have been committed again.
-    holding = {id(commit) for commit in holding_commits(coordinator.records)}
+    # Not by what they are called: a span that was dropped may have been committed again.
+    holding = {id(commit) for commit in coordinator.commits}
     showing = {id(commit) for commit, _ in shown(coordinator.commits, messages)}
-    hiding = {each.collapse_id for each in coordinator.project(coordinator.transcript).collapsed}
     for number, record in enumerate(coordinator.records, first_number):
         if not isinstance(record, Commit):
             yield LogLine(number, record, State.DONE, None, None, _words(record))
             continue
-        region, size, why_not = _place(messages, record.staged)
+        region, size, words = _place(messages, record.staged)
         if id(record) not in holding:
-            state, words = State.DROPPED, record.placeholder
+            state, words = State.DROPPED, "" if region is not None else record.placeholder
         elif region is None:
-            state, words = State.NOT_THERE, why_not
+            state = State.NOT_THERE
         elif id(record) not in showing:
-            state, words = State.SWALLOWED, record.placeholder
+            state = State.SWALLOWED
         else:
-            state = State.HIDDEN if record.collapse_id in hiding else State.NO_SHORTER
-            words = record.placeholder
+            state, words = _hidden(coordinator, messages, record, region)
         yield LogLine(number, record, state, region, size, words)
     for staged in coordinator.staged:
         region, size, why_not = _place(messages, staged)
@@ -132,7 +128,7 @@ def status_of(coordinator: CollapseCoordinator) -> Status:
 
 def size_of(messages: Messages, region: Region) -> int:
     """Bytes of what leaves."""
-    return sum(end - start for start, end, _ in messages.pieces(region))
+    return messages.size(region)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -144,6 +140,19 @@ def _place(messages: Messages, staged: Staged) -> tuple[Region | None, int | Non
     if isinstance(found, str):
         return None, None, found
     return found, size_of(messages, found), ""
+
+
+def _hidden(
+    coordinator: CollapseCoordinator, messages: Messages, commit: Commit, region: Region
+) -> tuple[State, str]:
+    """Of a commit that is shown: whether it hides anything; and what is the matter with its summary."""
+    try:
+        summary = coordinator.log.summary(commit.staged.summary)
+    except NotFound as error:
+        # No view can be made then, and the log is where one looks why.
+        return State.HIDDEN, f"its summary can't be read: {error.message}"
+    is_shorter = collapsed_region(messages, region, commit.collapse_id, summary) is not None
+    return State.HIDDEN if is_shorter else State.NO_SHORTER, ""
 
 
 def _words(record: LogRecord) -> str:
