@@ -185,7 +185,9 @@ def _telling(section: _Section) -> str:
     told = next((line for line in said if _TELLS.search(line)), None)
     if told is not None:
         return unescaped(told).strip()
-    return f"{section.facts}: {unescaped(said[-1]).strip()}" if said else section.facts
+    last = unescaped(said[-1]).strip() if said else ""
+    code = section.facts.removeprefix("error, ")
+    return last if "exit" in last else ": ".join(each for each in (code, last) if each)
 
 
 def _first_line(text: str) -> str:
@@ -266,10 +268,9 @@ def _asked(prompts: list[str], most: int) -> str:
         room -= len(first) + 1
     near = len(prompts) - _LAST_PROMPTS
     longest = max(_LINE_CHARACTERS_MAX, min(_LAST_CHARACTERS_MAX, room // _LAST_PROMPTS))
-    begun = [
-        _quoted(each, _LINE_CHARACTERS_MAX if at < near else longest)
-        for at, each in enumerate(prompts[1:-1], 1)
-    ]
+    begun: dict[str, None] = {}
+    for at, each in enumerate(prompts[1:-1], 1):
+        _latest(begun, _quoted(each, _LINE_CHARACTERS_MAX if at < near else longest))
     kept = [each for each in (first, _block("", begun, room).strip("\n"), last) if each]
     return "\n".join([heading, *kept]) + "\n" if kept else ""
 

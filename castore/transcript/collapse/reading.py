@@ -55,6 +55,8 @@ _OURS = re.compile(
 _ESCAPED = re.compile(rf'\\+(?:## |call \S{{1,80}}+ [\[{{"]|\[{_BRACKETED})')
 _BEGINS = re.compile(f"[{_BEFORE}]")
 _LINE_ENDS = frozenset("\n\r")
+_OF_RESULTS = frozenset({PartKind.MEDIA, PartKind.UNKNOWN})
+"""What a result may hold besides its text."""
 _INSIDE = str.maketrans({each: f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"})
 
 
@@ -112,7 +114,10 @@ def _pieces(
         text = _text(transcript, part, limit)
         if text is None:
             continue
-        if part.kind is PartKind.RESULT or (part.call_id is not None and part.call_id in message.answers):
+        is_of_result = (
+            part.kind in _OF_RESULTS and part.call_id is not None and part.call_id in message.answers
+        )
+        if part.kind is PartKind.RESULT or is_of_result:
             told.add(part.call_id)
             yield _Piece(_result_heading(part, tools), part.call_id, text)
         else:
@@ -235,7 +240,7 @@ def _arguments(transcript: Transcript, part: Part, limit: int | None) -> str:
         except (ValueError, RecursionError):
             written = json.dumps(_with_clips(text, limit), ensure_ascii=False)
         text = _HALF.sub("\ufffd", written)
-    return text.translate(_INSIDE)
+    return text if text.isascii() and "\x7f" not in text else text.translate(_INSIDE)
 
 
 def _with_clips(value: Any, limit: int | None) -> Any:

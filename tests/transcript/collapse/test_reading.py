@@ -136,6 +136,19 @@ class TestWhatTheModelGot:
             "## result of ls\na\nb\n## result of ls (error)\nc\n## user\nand go on\n"
         )
 
+    def test_calls_that_the_api_made_stand_with_their_results(self) -> None:
+        blocks = [
+            text("I look."),
+            {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s1", "content": "found"},
+            text("Found."),
+        ]
+        body = {"system": "s", "messages": [user("go"), {"role": "assistant", "content": blocks}]}
+        assert read(transcript_of(json.dumps(body).encode())) == (
+            '## user\ngo\n## assistant\nI look.\ncall web_search {"query": "q"}\n'
+            "## result of web_search\nfound\n## assistant\nFound.\n"
+        )
+
     def test_media_and_unknown_blocks_are_named(self) -> None:
         image = {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUg==", "mimeType": "image/png"}
         transcript = pi({"role": "user", "content": [text("look"), image, {"type": "hologram", "x": 1}]})
