@@ -210,12 +210,19 @@ class FileWrite:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedTurn:
-    """What a turn that is hidden takes of the source: one span that leaves, and the digest of its bytes."""
+    """What a turn that is hidden takes of the source: one span that leaves, and the digest of its bytes, but
+    for the first `lead` of them, such as the comma before it."""
 
     start: int
     end: int
     turn: int
     digest: Digest
+    lead: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the object."""
+        return self.end - self.start - self.lead
 
 
 @dataclass(frozen=True, slots=True)

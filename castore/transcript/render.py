@@ -150,15 +150,16 @@ def _collapsed(transcript: Transcript, collapsed: Collapsed) -> Iterator[ViewSpl
     """Each turn is an object of its own; what stands for all of them stands in the first one's place."""
     view = memoryview(transcript.source)
     for number, piece in enumerate(collapsed.pieces):
-        size = piece.end - piece.start
+        begin = piece.start + piece.lead
         replacement = b"" if number else collapsed.replacement
         yield ViewSplice(
             piece.start,
             piece.end,
             replacement,
-            Descriptor(Kind.SPAN, piece.digest, size),
-            view[piece.start : piece.end],
+            Descriptor(Kind.SPAN, piece.digest, piece.size),
+            view[begin : piece.end],
             Reason.COLLAPSED,
+            before=bytes(view[piece.start : begin]),
         )
 
 

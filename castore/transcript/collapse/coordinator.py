@@ -467,8 +467,7 @@ class CollapseCoordinator:
         for each in staged:
             region = self._seen.region(each.span)
             self._check(region)
-            size = sum(end - start for start, end, _ in self._seen.pieces(region))
-            commits.append(Commit(each, facts_of(region, size), now))
+            commits.append(Commit(each, facts_of(region, self._seen.size(region)), now))
         if commits:
             left = self._state.snapshot.without([each.collapse_id for each in commits])
             self._change(commits, replace(left, is_armed=True))

@@ -28,7 +28,7 @@ class Hidden:
                 1,
                 len({piece.turn for piece in each.pieces}),
                 each.messages,
-                sum(piece.end - piece.start for piece in each.pieces),
+                sum(piece.size for piece in each.pieces),
             )
         return total
 

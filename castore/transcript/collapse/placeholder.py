@@ -47,7 +47,7 @@ def contents_of(messages: Messages, region: Region, pieces: Sequence[ArchivedTur
         said = {
             "turn": piece.turn,
             "messages": counts.get(piece.turn, 0),
-            "bytes": piece.end - piece.start,
+            "bytes": piece.size,
             "digest": str(piece.digest),
             "begins": " ".join(begins.get(piece.turn, "")[: 4 * _BEGINS_CHARACTERS].split())[
                 :_BEGINS_CHARACTERS

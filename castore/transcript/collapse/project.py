@@ -56,8 +56,8 @@ def collapsed_region(
     transcript = messages.transcript
     data = memoryview(transcript.source)
     pieces = tuple(
-        ArchivedTurn(start, end, turn, Digest.of(data[start:end]))
-        for start, end, turn in messages.pieces(region)
+        ArchivedTurn(start, end, turn, Digest.of(data[start + lead : end]), lead)
+        for start, end, turn, lead in messages.pieces(region)
     )
     size = sum(piece.end - piece.start for piece in pieces)
     contents = contents_of(messages, region, pieces)

@@ -15,16 +15,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 from castore.errors import SpanConflict
 from castore.transcript.collapse.model import Commit, Span
 from castore.transcript.formats import find_format
 from castore.transcript.model import Message, Role, Transcript
 
-__all__ = ["Messages", "Region", "shown"]
+__all__ = ["Messages", "Piece", "Region", "shown"]
 
 _ID_CHARACTERS_MAX = 200
+_LEAD_BYTES_MAX = 200
 _MADE = re.compile(r"#([0-9]{1,9})-([0-9a-f]{8})")
+
+
+class Piece(NamedTuple):
+    """What a turn takes of the source, from `start` to `end`. lead: so many bytes of it stand before the turn
+    itself: in the list of a body, the comma after the item before it."""
+
+    start: int
+    end: int
+    turn: int
+    lead: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +149,12 @@ class Messages:
         low, high = self._range(first_turn, last_turn)
         return self._region(low, high) if low < high else "there is no message in these turns"
 
-    def pieces(self, region: Region) -> list[tuple[int, int, int]]:
-        """What leaves, in order: start and end in the source, and the turn; without what stays in between.
+    def size(self, region: Region) -> int:
+        """Bytes of the turns that leave."""
+        return sum(end - start - lead for start, end, _, lead in self.pieces(region))
 
-        Of a body, every piece but the first begins with the comma before it.
-        """
+    def pieces(self, region: Region) -> list[Piece]:
+        """What leaves, in order, without what stays in between."""
         low, high = self._range(region.first_turn, region.last_turn)
         stop = self.own[high].index if high < len(self.own) else len(self.transcript.messages)
         staying = [
@@ -149,7 +162,7 @@ class Messages:
             for message in self.transcript.messages[region.first : stop]
             if message.role is Role.SYSTEM
         ]
-        spans: list[tuple[int, int, int]] = []
+        pieces: list[Piece] = []
         at = low
         while at < high:
             turn = self.own[at].turn
@@ -163,9 +176,9 @@ class Messages:
                 # What is no message goes with the turn that it stands in or after, so that a turn is the same
                 # bytes whatever span hides it.
                 end = self._units[stop][0] if stop < len(self.own) else region.end
-            spans += [(*span, turn) for span in _without(start, end, staying)]
+            pieces += [Piece(*span, turn, 0) for span in _without(start, end, staying)]
             at = stop
-        return self._with_commas(spans, staying) if self._is_body else spans
+        return _with_commas(pieces, staying) if self._is_body else pieces
 
     # --- Helpers ---
 
@@ -254,15 +267,6 @@ class Messages:
             end = self._units[high][0]
         return Region(first.index, last.index, first.turn, last.turn, start, end, len(messages))
 
-    def _with_commas(
-        self, spans: list[tuple[int, int, int]], staying: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, int, int]]:
-        ends = sorted([end for _, end, _ in spans] + [end for _, end in staying])
-        found = spans[:1]
-        for start, end, turn in spans[1:]:
-            found.append((ends[bisect_right(ends, start) - 1], end, turn))
-        return found
-
 
 def shown(commits: Iterable[Commit], messages: Messages) -> list[tuple[Commit, Region]]:
     """The commits that the view shows, in order of the session: of two that overlap the later one, which held
@@ -295,3 +299,16 @@ def _without(start: int, end: int, staying: Iterable[tuple[int, int]]) -> list[t
     if start < end:
         left.append((start, end))
     return left
+
+
+def _with_commas(pieces: Sequence[Piece], staying: Sequence[tuple[int, int]]) -> list[Piece]:
+    """The pieces of a body's list: each but the first begins behind the item before it."""
+    ends = sorted([piece.end for piece in pieces] + [end for _, end in staying])
+    found = list(pieces[:1])
+    for piece in pieces[1:]:
+        start = ends[bisect_right(ends, piece.start) - 1]
+        lead = piece.start - start
+        # With a lot of white space before it, that is of the turn.
+        lead = lead if lead <= _LEAD_BYTES_MAX else 0
+        found.append(Piece(start, piece.end, piece.turn, lead))
+    return found

@@ -96,7 +96,7 @@ def hold_contents(store: Store, view: View) -> None:
         listed = [json.loads(line) for line in store.read(store.resolve(each.text[5:21])).splitlines()]
         assert [line["turn"] for line in listed] == [piece.turn for piece in each.pieces]
         for line, piece in zip(listed, each.pieces, strict=True):
-            assert store.read(store.resolve(line["digest"])) == source[piece.start : piece.end]
+            assert store.read(store.resolve(line["digest"])) == source[piece.start + piece.lead : piece.end]
 
 
 def hold_prefix(earlier: View, later: View) -> None:
