@@ -62,7 +62,15 @@ if TYPE_CHECKING:
         ViewMissing,
     )
     from castore.transcript.budget import Budget
+    from castore.transcript.collapse.command import Command
+    from castore.transcript.collapse.coordinator import CollapseCoordinator
+    from castore.transcript.collapse.entries import EntryLog
+    from castore.transcript.collapse.extract import Extract
+    from castore.transcript.collapse.store_log import StoreLog
+    from castore.transcript.collapse.summarizer import GivenText
+    from castore.transcript.collapse.transcript_file import TranscriptFile
     from castore.transcript.decision import ViewOptions
+    from castore.transcript.formats import read_session
     from castore.transcript.guard import RepeatGuard
     from castore.transcript.view import ViewRequest, make_view, plan_view
 
@@ -70,12 +78,17 @@ __all__ = [
     "BaseMissing",
     "Budget",
     "CastoreError",
+    "CollapseCoordinator",
+    "Command",
     "Conflict",
     "Damaged",
     "Digest",
     "DigestAmbiguous",
     "DocumentInvalid",
+    "EntryLog",
+    "Extract",
     "FoldPolicy",
+    "GivenText",
     "IndexDamaged",
     "InvalidConfig",
     "InvalidOption",
@@ -98,9 +111,11 @@ __all__ = [
     "Store",
     "StoreExists",
     "StoreLocked",
+    "StoreLog",
     "StoreMissing",
     "StoreUnavailable",
     "SummarizerFailed",
+    "TranscriptFile",
     "UnfoldMismatch",
     "UnknownStoreFormat",
     "ValueNotFoldable",
@@ -116,6 +131,7 @@ __all__ = [
     "open_store",
     "plan_view",
     "put",
+    "read_session",
     "stat",
     "unfold_bytes",
     "unfold_value",
@@ -124,11 +140,19 @@ __all__ = [
 
 _OF_TRANSCRIPTS = {
     "Budget": "budget",
+    "CollapseCoordinator": "collapse.coordinator",
+    "Command": "collapse.command",
+    "EntryLog": "collapse.entries",
+    "Extract": "collapse.extract",
+    "GivenText": "collapse.summarizer",
     "RepeatGuard": "guard",
+    "StoreLog": "collapse.store_log",
+    "TranscriptFile": "collapse.transcript_file",
     "ViewOptions": "decision",
     "ViewRequest": "view",
     "make_view": "view",
     "plan_view": "view",
+    "read_session": "formats",
 }
 """Name -> module of castore.transcript."""
 

@@ -26,6 +26,7 @@ __all__ = [
     "ReadOptions",
     "detect",
     "find_format",
+    "read_session",
     "read_transcript",
     "session_error",
 ]
@@ -130,6 +131,14 @@ def read_transcript(records: Records, options: ReadOptions, *, format: str | Non
         line = records.records[1].line if len(records.records) > 1 else 1
         raise session_error(f"a body of '{chosen.name}' is one JSON value, and there are more", line)
     return chosen.read(records, options)
+
+
+def read_session(data: bytes, *, format: str | None = None) -> Transcript:
+    """The transcript of a session's bytes: the branch that its tool would resume. Raises SessionInvalid,
+    DocumentInvalid, LimitExceeded."""
+    from castore.transcript.records import read_records
+
+    return read_transcript(read_records(data), ReadOptions(), format=format)
 
 
 def session_error(message: str, line: int, *, hint: str | None = None) -> SessionInvalid:
