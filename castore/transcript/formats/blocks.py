@@ -139,6 +139,7 @@ class Reading:
             if wanted is not told:
                 self.tell(block if at else message, wanted)
                 told = wanted
+            self.builder.goes_on(block)
             tell(block)
         if told is None:
             self.tell(message, role)
