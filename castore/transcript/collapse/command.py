@@ -218,6 +218,10 @@ class _Run:
     def _ended(self, process: subprocess.Popen[bytes]) -> int:
         while not _has_ended(process):
             time.sleep(min(_LOOK_SECONDS, self._left()))
+        if _is_lost(process):
+            raise self._command._failed(
+                "ended, and how is not known: its status went to another", self.last_words
+            )
         _kill_group(process)
         return process.wait()
 
@@ -238,13 +242,25 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
         return process.poll() is not None
     try:
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # Somebody else reaps children.
+    except ChildProcessError:
         return True
+
+
+def _is_lost(process: subprocess.Popen[bytes]) -> bool:
+    """Whether somebody else reaps the children of this process (SIGCHLD may be ignored): then its code is
+    not known, and its number may be another's, which must not be killed."""
+    if process.returncode is not None or not hasattr(os, "waitid"):
+        return False
+    try:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Nothing once it was waited for: its number may be another's then."""
-    if process.returncode is not None:
+    if process.returncode is not None or _is_lost(process):
         return
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -211,6 +211,18 @@ class TestCommand:
             assert caller.wait() == 130
         assert all(ends(int(pid)) for pid in pids.read_text().split())
 
+    def test_whose_end_nobody_can_tell_has_failed(self) -> None:
+        """Where another reaps this process's children the code is lost, and half a summary could pass."""
+        code = (
+            "import signal, sys\n"
+            "from castore.transcript.collapse.command import Command\n"
+            "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+            "Command(sys.argv[1]).summarize('x')"
+        )
+        line = sh("echo half; exit 1")
+        done = subprocess.run([sys.executable, "-c", code, line], capture_output=True, text=True, check=False)
+        assert "'sh' ended, and how is not known" in done.stderr.splitlines()[-1]
+
     def test_holds_memory_for_the_limits_alone(self) -> None:
         """Of a program that writes gigabytes to stderr no more is held than what is shown."""
         code = (
