@@ -124,7 +124,8 @@ def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_r
             chosen.by_id,
             now,
         )
-        logs.check_is_not_begun_anew(connection, changed, now)
+        back = {root.id for root in changed}
+        logs.check_is_not_begun_anew(connection, [root for root in chosen.roots if root.id in back], now)
         for root in changed:
             parts.bases_of(connection, root)
         live = bases.settled(connection, changed)
@@ -327,8 +328,9 @@ def _done(
     freed = seen.named_only_by(
         connection, roots.numbers(connection, [root.id for root in expiring]), granted.seen
     )
-    if not dry_run:
-        parts.put_roots(connection, written)
+    for root in () if dry_run else written:
+        # In this very order: of a log the beginning goes first and comes last: a crash leaves its end.
+        parts.put_root_as_it_is(connection, root)
     by_id = {root.id: root for root in written}
     changed = [by_id[root.id] for root in changed]
     return Forgotten(

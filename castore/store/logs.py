@@ -86,13 +86,13 @@ def check_next(
             raise _moved(draft.source_name)
 
 
-def check_is_not_begun_anew(connection: Connection, restored: Iterable[Root], now: float) -> None:
-    """Of these roots, which are forgotten, those of logs can come back: nothing was written in their logs
-    since. Raises LogMoved."""
+def check_is_not_begun_anew(connection: Connection, chosen: Iterable[Root], now: float) -> None:
+    """Of these forgotten roots, those of logs can come back: nothing was written in their logs since. Raises
+    LogMoved."""
     from castore.index import roots
 
     forgotten: dict[tuple[RootKind, str, str], float] = {}
-    for root in restored:
+    for root in chosen:
         if root.place is not None and root.source_name is not None and root.forgotten is not None:
             log = (root.kind, root.scope, root.source_name)
             forgotten[log] = max(forgotten.get(log, 0.0), root.forgotten)

@@ -320,7 +320,8 @@ class Store:
     def log(self, kind: RootKind, source_name: str, *, scope: str | None = None) -> LogRoots:
         """The log of this kind and source, in the scope that the caller writes in; empty if there is none.
 
-        Raises ScopeDenied, RootDamaged.
+        Where the index is behind, root files are read one after another: beside a writer that may show a
+        later record without an earlier one, but never the same twice. Raises ScopeDenied, RootDamaged.
         """
         return self._queries.log(kind, self.granted.writing_scope(scope), source_name)
 

@@ -7,6 +7,7 @@ that it says, so that gc can't take them. Records are written first, each at onc
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ __all__ = ["StoreLog"]
 
 COLLAPSE = "collapse"
 """The detail that holds the record, or the snapshot."""
+
+_WRITER_SECONDS = 0.05
+"""Until the log is read again that was found damaged."""
 
 RECORDS = "records"
 """The detail of a snapshot: how many records there were when it was written."""
@@ -54,19 +58,18 @@ class StoreLog:
         """As of CollapseLog. Raises LogDamaged, RootDamaged, ScopeDenied, StoreUnavailable."""
         if not self._handle.exists:
             return LogState()
-        log = self._log(self._handle.get())
-        first, records = whole_records(
-            self._session, ((root.place or 0, _record(root)) for root in log.records)
-        )
-        if not records:
-            first = log.last + 1
-        snapshot, count = self._snapshot(log.state)
-        if log.last < count or first + len(records) <= log.last:
-            raise LogDamaged(
-                f"the log of '{self._session}' is damaged: its last records are missing",
-                subject=self._session,
-            )
-        return LogState(records, snapshot, first, log.state.sequence if log.state is not None else 0)
+        before: list[tuple[str, int]] | None = None
+        while True:
+            log = self._log(self._handle.get())
+            try:
+                return self._state(log)
+            except LogDamaged:
+                # A writer may have been in the middle of it. What is damaged is so twice.
+                now = [(root.id, root.sequence) for root in log.records]
+                if now == before:
+                    raise
+                before = now
+                time.sleep(_WRITER_SECONDS)
 
     def restart(self) -> LogState:
         """As of CollapseLog. Raises RootDamaged, ScopeDenied, StoreUnavailable."""
@@ -120,6 +123,20 @@ class StoreLog:
             raise LogDamaged(f"summary '{digest.abbreviated}' is not UTF-8", subject=self._session) from error
 
     # --- Helpers ---
+
+    def _state(self, log: LogRoots) -> LogState:
+        first, records = whole_records(
+            self._session, ((root.place or 0, _record(root)) for root in log.records)
+        )
+        if not records:
+            first = log.last + 1
+        snapshot, count = self._snapshot(log.state)
+        if log.last < count or first + len(records) <= log.last:
+            raise LogDamaged(
+                f"the log of '{self._session}' is damaged: its last records are missing",
+                subject=self._session,
+            )
+        return LogState(records, snapshot, first, log.state.sequence if log.state is not None else 0)
 
     def _log(self, store: Store) -> LogRoots:
         return store.log(RootKind.COLLAPSE, self._session, scope=self._scope)
