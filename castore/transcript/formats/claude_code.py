@@ -15,7 +15,7 @@ from typing import Any
 
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
-from castore.transcript.formats.claude_tree import Line, Selection, select
+from castore.transcript.formats.claude_tree import Line, Selection, select, selected
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.tools import tell_files
@@ -68,12 +68,14 @@ class ClaudeCode:
         return is_stand_in(value) or any(value.text(name) is not None for name in signs)
 
     def read(self, records: Records, options: ReadOptions) -> Transcript:
-        return _Reader(records, select(records, options)).read()
+        selection = select(records, options)
+        records.once(("claude selection", selection.leaf), lambda records: selection)
+        return _Reader(records, selection).read()
 
     def api_messages(self, transcript: Transcript) -> list[Any]:
         from castore.transcript.formats.claude_api import as_messages
 
-        return as_messages(select(transcript.records, ReadOptions(leaf=transcript.leaf)))
+        return as_messages(selected(transcript.records, transcript.leaf))
 
     def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
         from castore.transcript.formats.claude_stand_in import stand_in

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from castore.transcript.formats import ReadOptions
 from castore.transcript.formats.chain import Chain, Link
-from castore.transcript.formats.claude_tree import Line, Selection, select
+from castore.transcript.formats.claude_tree import Line, Selection, selected
 from castore.transcript.formats.stand_in import (
     COLLAPSE_MARK,
     Members,
@@ -81,7 +80,7 @@ def _parent(link: Link) -> bytes | None:
 
 
 def _chain(records: Records, leaf: str | None) -> Chain:
-    selection = select(records, ReadOptions(leaf=leaf))
+    selection = selected(records, leaf)
     names = {line.uuid: line.record.index for line in selection.viewed if line.uuid is not None}
     ids = {index: name for name, index in names.items()}
     above = {
@@ -101,7 +100,7 @@ def _chain(records: Records, leaf: str | None) -> Chain:
 def _named(value: Value) -> Iterator[str]:
     """The uuids that a record points to."""
     for way in _POINTERS:
-        name = value.text(*way)
+        name = value.text(*way) if way[0] in value.members else None
         if name is not None:
             yield name
 

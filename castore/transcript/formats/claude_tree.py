@@ -20,7 +20,7 @@ from castore.transcript.model import Oddity, Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["Line", "Selection", "select"]
+__all__ = ["Line", "Selection", "select", "selected"]
 
 _NAMES_SHOWN_MAX = 5
 _COMMAND_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>")
@@ -103,6 +103,11 @@ def select(records: Records, options: ReadOptions) -> Selection:
     chosen = _transcript(lines, by_uuid, options, selection)
     _Branch(selection, chosen, by_uuid).select(options.leaf)
     return selection
+
+
+def selected(records: Records, leaf: str | None) -> Selection:
+    """What was selected when the transcript of this leaf was read."""
+    return records.once(("claude selection", leaf), lambda records: select(records, ReadOptions(leaf=leaf)))
 
 
 def _lines(records: Records, selection: Selection) -> list[Line]:

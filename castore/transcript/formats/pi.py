@@ -16,7 +16,7 @@ from castore.errors import InvalidOption
 from castore.transcript.builder import Builder
 from castore.transcript.formats import ReadOptions, session_error
 from castore.transcript.formats.pairs import Pairs
-from castore.transcript.formats.pi_tree import ENTRY_TYPES, NO_ENTRY, Branch, select
+from castore.transcript.formats.pi_tree import ENTRY_TYPES, NO_ENTRY, Branch, select, selected
 from castore.transcript.formats.stand_in import is_stand_in
 from castore.transcript.formats.tools import tell_files
 from castore.transcript.formats.ui import COLLAPSE_TYPES, UI_BYTES_MIN, tell_ui
@@ -52,12 +52,13 @@ class Pi:
         if options.sidechain is not None:
             raise InvalidOption("a session of the format 'pi' has no --sidechain")
         branch = select(records, options.leaf)
+        records.once(("pi branch", branch.leaf), lambda records: branch)
         return _Reader(records, branch).read()
 
     def api_messages(self, transcript: Transcript) -> list[Any]:
         from castore.transcript.formats.pi_api import as_messages
 
-        return as_messages(select(transcript.records, transcript.leaf))
+        return as_messages(selected(transcript.records, transcript.leaf))
 
     def stand_in(self, transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
         from castore.transcript.formats.pi_stand_in import stand_in

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from castore.transcript.formats.chain import Chain, Link
-from castore.transcript.formats.pi_tree import NO_ENTRY, select
+from castore.transcript.formats.pi_tree import NO_ENTRY, selected
 from castore.transcript.formats.stand_in import (
     COLLAPSE_MARK,
     copied,
@@ -64,29 +64,29 @@ def _entry(link: Link, record: Record, text: str) -> bytes:
 
 def _chain(records: Records, leaf: str | None) -> Chain | None:
     """None for a session without ids."""
-    branch = select(records, leaf)
+    branch = selected(records, leaf)
     if branch.is_counted:
         return None
     names: dict[str, int] = {}
     calls: dict[str, int] = {}
+    parents: dict[int, str] = {}
     for entry in branch.viewed:
-        names[_value(entry).text("id") or ""] = entry.index
-        for block in _blocks(_value(entry)):
+        value = _value(entry)
+        names[value.text("id") or ""] = entry.index
+        parent = value.text("parentId")
+        if parent is not None:
+            parents[entry.index] = parent
+        for block in _blocks(value):
             if block.text("type") == "toolCall":
                 calls.setdefault(block.text("id") or "", entry.index)
     above = {later.index: earlier.index for earlier, later in pairwise(branch.viewed)}
-    parents = {
-        entry.index: parent
-        for entry in branch.viewed
-        if (parent := _value(entry).text("parentId")) is not None
-    }
     # A last entry that says where the branch ends stays, though it is not on it.
     ends = [record for record in records.objects[-1:] if _value(record).text("type") == "leaf"]
     pointers = [
         (entry.index, found, name)
         for entry in [*branch.viewed, *ends]
         for member in _POINTERS
-        if (name := _value(entry).text(member)) is not None
+        if member in _value(entry).members and (name := _value(entry).text(member)) is not None
         if (found := names.get(name, calls.get(name))) is not None
     ]
     ids = {index: name for name, index in names.items()}

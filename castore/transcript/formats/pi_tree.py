@@ -22,7 +22,7 @@ from castore.transcript.model import Oddity, Reason
 from castore.transcript.records import Record, Records
 from castore.transcript.values import Value
 
-__all__ = ["ENTRY_TYPES", "NO_ENTRY", "Branch", "is_header", "select"]
+__all__ = ["ENTRY_TYPES", "NO_ENTRY", "Branch", "is_header", "select", "selected"]
 
 ENTRY_TYPES = frozenset(
     {
@@ -133,6 +133,11 @@ def _ids_by_header(readable: list[Record]) -> dict[int, set[str]]:
         elif (id := _id_text(record)) is not None:
             own.add(id)
     return found
+
+
+def selected(records: Records, leaf: str | None) -> Branch:
+    """The branch that was selected when the transcript of this leaf was read."""
+    return records.once(("pi branch", leaf), lambda records: select(records, leaf))
 
 
 # --- Version 1: entries known by their place ---

@@ -21,7 +21,7 @@ from castore.transcript.model import Message, Role, Transcript
 from castore.transcript.validate import check
 from tests.transcript.laws import transcript_of
 
-TEXT = '[ctx 3f9ac01b77de5a10: turns 3 to 40 collapsed]\nThe "summary", of all\u2028that was said: \\ é\ud83d 日本\x00.'
+TEXT = '[ctx 3f9ac01b77de5a10: turns 3 to 40 collapsed]\nThe "summary",\u2028all of it: \\ é\ud83d 日本\x00.'
 
 
 def choices(turns: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -65,7 +65,7 @@ def pieces_of(messages: Messages, region: Region) -> list[tuple[int, int]]:
     """What leaves: of a body, runs of items, each but the first with the comma before it."""
     transcript = messages.transcript
     if not find_format(transcript.format).is_body:
-        return [(start, end) for start, end, _ in messages.pieces(region)]
+        return _records_of(transcript, region)
     pieces: list[tuple[int, int]] = []
     before = is_in_run = 0
     for message in transcript.messages[region.first : region.last + 1]:
@@ -77,6 +77,20 @@ def pieces_of(messages: Messages, region: Region) -> list[tuple[int, int]]:
         elif not is_staying:
             pieces.append((before if pieces else message.position, message.end))
         is_in_run, before = not is_staying, message.end
+    return pieces
+
+
+def _records_of(transcript: Transcript, region: Region) -> list[tuple[int, int]]:
+    staying = [message.position for message in transcript.messages if message.role is Role.SYSTEM]
+    pieces: list[tuple[int, int]] = []
+    for record in records_in(transcript.records, [(region.start, region.end)]):
+        start, end = transcript.records.span_with_line_end(record)
+        if any(start <= position < end for position in staying):
+            continue
+        if pieces and pieces[-1][1] == start:
+            pieces[-1] = (pieces[-1][0], end)
+        else:
+            pieces.append((start, end))
     return pieces
 
 
