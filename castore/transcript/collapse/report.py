@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from castore.errors import NotFound
-from castore.transcript.collapse.coordinator import CollapseCoordinator, CollapseStats
+from castore.transcript.collapse.coordinator import CollapseCoordinator
 from castore.transcript.collapse.hidden import Hidden
 from castore.transcript.collapse.model import Boundary, Commit, LogRecord, Reset, Rewind, Staged
 from castore.transcript.collapse.project import collapsed_region
 from castore.transcript.collapse.spans import Messages, Region, shown
+from castore.transcript.collapse.standing import CollapseStats
 from castore.transcript.decision import ViewOptions
 from castore.transcript.measure import Measured, Meter
 from castore.transcript.render import Rendered, render
@@ -85,7 +86,7 @@ class Status:
 
 
 def log_lines(coordinator: CollapseCoordinator, first_number: int = 1) -> Iterator[LogLine]:
-    """A line a record, in order of the log; then those of what is staged. first_number: of the first record."""
+    """A line a record, in order of the log; then those of what is staged. first_number: the first record's."""
     messages = Messages(coordinator.transcript)
     # Not by what they are called: a span that was dropped may have been committed again.
     holding = {id(commit) for commit in coordinator.commits}
