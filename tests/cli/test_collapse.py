@@ -23,8 +23,8 @@ SESSION, GROWN, CUT = (
     pi_session(prompts).replace(b"00:00:00Z", b"00:00:00.000Z")
     for prompts in (12, 14, 6)
 )
-"""24 turns, by turns of a prompt, a call and its result (3 lines) and of the reply to that (1 line). It grown,
-and cut off."""
+"""24 turns, by turns of a prompt, a call and its result (3 lines) and of the reply to that (1 line); then it
+grown, and cut off."""
 
 LINES = SESSION.splitlines(keepends=True)
 

@@ -86,7 +86,7 @@ class Status:
 
 
 def log_lines(coordinator: CollapseCoordinator, first_number: int = 1) -> Iterator[LogLine]:
-    """A line a record, in order of the log; then those of what is staged. first_number: the first record's."""
+    """A line a record, in order of the log; then those of what is staged. first_number: that of the first."""
     messages = Messages(coordinator.transcript)
     # Not by what they are called: a span that was dropped may have been committed again.
     holding = {id(commit) for commit in coordinator.commits}
