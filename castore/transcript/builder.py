@@ -33,20 +33,6 @@ Span = Value | tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Told:
-    """A part that was told; where it stands among the others is not known before all are."""
-
-    kind: PartKind
-    form: Form
-    start: int
-    end: int
-    label: str
-    facts: dict[str, Any]
-    message: int = -1
-    turn: int = -1
-
-
-@dataclass(slots=True)
 class _Open:
     """A message while its parts are being told."""
 
@@ -55,7 +41,7 @@ class _Open:
     end: int
     id: str | None
     is_prompt: bool
-    parts: list[_Told]
+    parts: list[Part]
     calls: list[str]
     answers: list[str]
 
@@ -82,7 +68,9 @@ class Builder:
         """False if the last reply says of itself that more will follow it without a prompt."""
         self.splits_replies = False
         self._messages: list[_Open] = []
-        self._loose: list[_Told] = []
+        self._replies: set[str] = set()
+        """Ids of replies: most are told once, and need not be looked for among those before."""
+        self._loose: list[Part] = []
         self._leaves: list[Leave] = []
         self._oddities: list[Oddity] = []
         self._boundaries: list[int] = []
@@ -98,7 +86,9 @@ class Builder:
     ) -> None:
         """A new message begins. A reply with the id of an earlier one goes on with that one."""
         if role is Role.ASSISTANT and id is not None:
-            for index in range(len(self._messages) - 1, max(-1, len(self._messages) - 64), -1):
+            told = len(self._messages) if id in self._replies else 0
+            self._replies.add(id)
+            for index in range(told - 1, max(-1, told - 64), -1):
                 found = self._messages[index]
                 if found.role is role and found.id == id:
                     found.end = max(found.end, at.end)
@@ -195,17 +185,16 @@ class Builder:
 
     def ui(self, span: Span, *, form: Form = Form.EMPTY, label: str = "ui") -> None:
         """A value that never reaches the model; a whole record that does not is told with `ui_record`."""
-        start, end = _span(span)
-        self._loose.append(_Told(PartKind.UI, form, start, end, label, {}))
+        self._loose.append(_told(PartKind.UI, span, form, label))
 
     def ui_record(self, record: Record, label: str) -> None:
         """A whole record that never reaches the model and that nothing points to."""
-        start, end = self.records.span_with_line_end(record)
-        self._loose.append(_Told(PartKind.UI, Form.NOTHING, start, end, label, {}))
+        span = self.records.span_with_line_end(record)
+        self._loose.append(_told(PartKind.UI, span, Form.NOTHING, label))
 
     def unknown_record(self, record: Record, label: str = "unknown record") -> None:
-        start, end = self.records.span_with_line_end(record)
-        self._loose.append(_Told(PartKind.UNKNOWN, Form.NOTHING, start, end, label, {}))
+        span = self.records.span_with_line_end(record)
+        self._loose.append(_told(PartKind.UNKNOWN, span, Form.NOTHING, label))
 
     def leave(self, record: Record, reason: Reason, *, replacement: bytes = b"") -> None:
         """The record is no part of what is viewed. replacement: a shorter record that takes its place."""
@@ -247,7 +236,7 @@ class Builder:
             if message.is_only_thinking:
                 # Its tool may leave it out whole; with a marker in it, a text, it would be sent.
                 for part in message.parts:
-                    part.form = Form.FIXED
+                    _settle(part, form=Form.FIXED)
         parts = self._placed(messages, turns)
         last = turns[-1] + 1 if turns else 0
         return Transcript(
@@ -275,9 +264,8 @@ class Builder:
         return self._messages[-1]
 
     def _add(self, kind: PartKind, span: Span, form: Form, label: str, **facts: Any) -> None:
-        start, end = _span(span)
-        facts["role"] = self._latest.role
-        self._latest.parts.append(_Told(kind, form, start, end, label, facts))
+        latest = self._latest
+        latest.parts.append(_told(kind, span, form, label, role=latest.role, **facts))
 
     def _number(self) -> tuple[list[_Open], list[int]]:
         """The messages in order of the source, and the turn of each."""
@@ -299,42 +287,29 @@ class Builder:
 
     def _placed(self, messages: list[_Open], turns: list[int]) -> list[Part]:
         """All parts in order of the source, numbered; each has the turn of what stands before it."""
-        told: list[_Told] = []
+        parts: list[Part] = []
         for index, message in enumerate(messages):
             for part in message.parts:
-                part.message, part.turn = index, turns[index]
-            told += message.parts
+                _settle(part, message=index, turn=turns[index])
+            parts += message.parts
         starts = [(message.position, turn) for message, turn in zip(messages, turns, strict=True)]
         at, turn = 0, -1
         for part in sorted(self._loose, key=lambda part: part.start):
             while at < len(starts) and starts[at][0] <= part.start:
                 turn = starts[at][1]
                 at += 1
-            part.turn = turn
-            told.append(part)
-        told.sort(key=lambda part: part.start)
+            _settle(part, turn=turn)
+            parts.append(part)
+        parts.sort(key=lambda part: part.start)
         # A reply that is told in pieces, with results between them, must not take its turn along with it.
         high = -1
         end = 0
-        placed: list[Part] = []
-        for index, each in enumerate(told):
-            high = max(high, each.turn)
-            assert end <= each.start, "parts of a transcript overlap"
-            end = each.end
-            placed.append(
-                Part(
-                    index,
-                    each.kind,
-                    each.form,
-                    each.start,
-                    end,
-                    each.message,
-                    high,
-                    each.label,
-                    **each.facts,
-                )
-            )
-        return placed
+        for index, part in enumerate(parts):
+            high = max(high, part.turn)
+            assert end <= part.start, "parts of a transcript overlap"
+            end = part.end
+            _settle(part, index=index, turn=high)
+        return parts
 
     def _open_turn(self, messages: list[_Open], turns: list[int]) -> int | None:
         """Where the tool loop began that is still open: a result, or a call without one, stands last."""
@@ -363,8 +338,16 @@ class Builder:
         return 0
 
 
-def _span(span: Span) -> tuple[int, int]:
-    return span if isinstance(span, tuple) else (span.start, span.end)
+def _told(kind: PartKind, span: Span, form: Form, label: str, **facts: Any) -> Part:
+    """A part; where it stands among the others is not known before all are told."""
+    start, end = span if isinstance(span, tuple) else (span.start, span.end)
+    return Part(-1, kind, form, start, end, -1, -1, label, **facts)
+
+
+def _settle(part: Part, **facts: Any) -> None:
+    """Nobody has seen the part yet. A second one in its place would be as much memory again, at the peak."""
+    for name, value in facts.items():
+        object.__setattr__(part, name, value)
 
 
 def _with_parts(messages: list[_Open], turns: list[int], parts: list[Part]) -> list[Message]:

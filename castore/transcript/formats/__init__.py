@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from castore.errors import InvalidOption, SessionInvalid
 from castore.transcript.model import Transcript
-from castore.transcript.records import Record, Records
+from castore.transcript.records import Record, Records, collector_off
 
 __all__ = [
     "FORMAT_NAMES",
@@ -111,7 +111,7 @@ def detect(records: Records) -> Format:
     for record in records.records:
         if record.value is None or (candidate is not None and candidate.recognizes(record)):
             continue
-        by = [each for each in formats if each.recognizes(record)]
+        by = [each for each in formats if each is not candidate and each.recognizes(record)]
         if not by:
             continue
         if candidate is not None or len(by) > 1:
@@ -123,6 +123,7 @@ def detect(records: Records) -> Format:
     return candidate
 
 
+@collector_off()
 def read_transcript(records: Records, options: ReadOptions, *, format: str | None = None) -> Transcript:
     """The transcript of a session. format: the name of the one it must be. Raises SessionInvalid,
     InvalidOption."""
@@ -130,7 +131,10 @@ def read_transcript(records: Records, options: ReadOptions, *, format: str | Non
     if chosen.is_body and len(records.records) != 1:
         line = records.records[1].line if len(records.records) > 1 else 1
         raise session_error(f"a body of '{chosen.name}' is one JSON value, and there are more", line)
-    return chosen.read(records, options)
+    transcript = chosen.read(records, options)
+    for record in records.records:
+        record.release()
+    return transcript
 
 
 def read_session(data: bytes, *, format: str | None = None) -> Transcript:

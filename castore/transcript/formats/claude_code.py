@@ -111,6 +111,7 @@ class _Reader:
             if builder.session is None:
                 builder.session = line.value.text("sessionId")
             self._line(line)
+            line.value.release()
         self.pairs.finish()
         return builder.build()
 

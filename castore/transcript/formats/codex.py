@@ -105,6 +105,7 @@ class _Reader:
                 self._builder.leave(record, fate)
             elif record.is_object:
                 self._record(record)
+                record.release()
             elif record.value is not None:
                 self._unknown(record, "a record that is no object")
         if self._replay.header is None:

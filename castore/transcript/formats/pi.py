@@ -92,7 +92,9 @@ class _Reader:
         for record in branch.older:
             self._emptied(record)
         for record in sorted(branch.viewed, key=lambda entry: entry.index):
-            self._entry(record, _value(record))
+            value = _value(record)
+            self._entry(record, value)
+            value.release()
         self.pairs.finish()
         return builder.build()
 

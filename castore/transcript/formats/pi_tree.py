@@ -77,7 +77,8 @@ def select(records: Records, leaf: str | None) -> Branch:
     headers = [record for record in readable if is_header(record)]
     branch = Branch(headers[-1] if headers else None)
     session = _last_session(branch, readable, headers)
-    entries = [record for record in session if record.is_object and not is_header(record)]
+    places = {header.index for header in headers}
+    entries = [record for record in session if record.is_object and record.index not in places]
     if any(_of(entry).get("id") is not None and not _is_log(entry) for entry in entries):
         branch.strays = [record for record in session if not record.is_object]
         _Tree(branch, entries).select(leaf)
