@@ -19,7 +19,7 @@ from castore.cli.commands import COMMANDS
 from castore.digest import Digest
 from castore.errors import ScopeDenied
 from castore.objects.database import encode_object
-from castore.roots.model import RootDraft, RootKind, merged, root_id
+from castore.roots.model import STATE, RootDraft, RootKind, merged, root_id
 from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
@@ -27,9 +27,11 @@ from tests.access.conftest import Twins
 from tests.access.sessions import SESSIONS, VIEWS, edited, tailed
 from tests.access.world import (
     DIGESTS,
+    LOG,
     OBJECTS,
     OTHER,
     OTHER_DOCUMENT,
+    OTHER_LOG,
     OTHER_TWIN,
     OWN,
     OWN_DOCUMENT,
@@ -73,6 +75,8 @@ READS: dict[str, list[list[str]]] = {
         ["verify", "--no-markers", VIEW],
         ["verify", "--no-markers", DOC],
     ],
+    "collapse status": [["collapse", "status", SESSION]],
+    "collapse log": [["collapse", "log", "--summaries", SESSION]],
     "guard": [["guard", "--name", "read", "--arguments", '{"path":"9.txt"}', SESSION]],
     "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
     "log": [["log"], ["log", "-n", "2"]],
@@ -97,7 +101,12 @@ WRITES: dict[str, list[list[str]]] = {
         ["view", "--dry-run", VIEW],
         *(["view", "--stats", each] for each in (VIEW, EDITED, TAILED)),
         ["view", "--strategy", "clip", VIEW],
+        ["view", "--strategy", "collapse", SESSION],
     ],
+    "collapse stage": [["collapse", "stage", SESSION]],
+    "collapse commit": [["collapse", "commit", SESSION]],
+    "collapse recover": [["collapse", "recover", "--budget", "9kB", SESSION]],
+    "collapse reset": [["collapse", "reset", "--reason", "because", SESSION]],
     "clip": [["clip", "--limit", "10", BIN], ["clip", "--limit", "10", "--for", "1d", VIEW]],
     "put": [["put", BIN], ["put", "--name", "new", BIN], ["put", "--name", "theirs", BIN]],
     "tag": [
@@ -117,6 +126,8 @@ WRITES: dict[str, list[list[str]]] = {
         ["forget", "--older-than", "0s", "--dry-run"],
         ["forget", "--source", "*", "--now"],
         ["forget", "--keep-last", "1"],
+        ["forget", "--source", LOG],
+        ["forget", "--source", LOG, "--undo"],
         ["forget", "theirs", "same", "--now"],
     ],
 }
@@ -135,6 +146,9 @@ NO_STORE = {"init"}
 
 WHATS = list(OBJECTS)
 
+LOGGED = ["both", "other"]
+"""Sessions whose turns are collapsed: by us and the others, each in a log of our own; by the others alone."""
+
 
 def rows(table: dict[str, list[list[str]]]) -> list[Any]:
     """Each row with each object, or each session, where it takes one."""
@@ -147,6 +161,8 @@ def rows(table: dict[str, list[list[str]]]) -> list[Any]:
 
 
 def whats(row: list[str]) -> list[str]:
+    if "collapse" in row:
+        return LOGGED
     if OF_SESSIONS & set(row):
         return list(SESSIONS)
     return WHATS if OF_OBJECTS & set(row) else ["none"]
@@ -417,6 +433,15 @@ def chains(store: Store, what: str) -> Any:
     return [outcome(store.based_chain, root) for root in based]
 
 
+def logs(store: Store, what: str) -> Any:
+    """Of the session that both have, and of one that only the others have; in every scope."""
+    return [
+        outcome(lambda store: store.log(RootKind.COLLAPSE, name, scope=scope), store)  # noqa: B023
+        for name in (LOG, OTHER_LOG)
+        for scope in (None, OWN, OTHER, "team/none")
+    ]
+
+
 METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
     "based_chain": chains,
@@ -433,6 +458,7 @@ METHODS: dict[str, Call] = {
     "life": lambda store, what: store.life(DIGESTS[what]),
     "lives": lambda store, what: list(store.lives(DIGESTS.values())),
     "named_roots": lambda store, what: store.named_roots("same") + store.named_roots("theirs"),
+    "log": logs,
     "naming": lambda store, what: store.naming(DIGESTS[what]),
     "purge": lambda store, what: store.purge(DIGESTS[what], "because"),
     "read": lambda store, what: store.read(DIGESTS[what]),
@@ -484,13 +510,23 @@ def committed_with_own(store: Store, what: str) -> Any:
         )
 
 
+def appended(store: Store, what: str) -> Any:
+    """To a log of our own, whatever the others wrote in theirs of the same name: next records, late ones."""
+    told = []
+    for place in (3, 3, 6, 1, STATE):
+        with store.batch() as batch:
+            draft = RootDraft(RootKind.COLLAPSE, (DIGESTS[what],), source_name=LOG, place=place)
+            told.append(outcome(batch.commit, draft))
+    return told
+
+
 BATCH: dict[str, Call] = {
     "stage": staged(lambda batch, data: batch.stage(data)),
     "stage_chunks": staged(lambda batch, data: batch.stage_chunks([data])),
     "stage_encoded": staged(lambda batch, data: batch.stage_encoded(encode_object(data, 3))),
     "stage_files": staged(stage_file),
     "commit": committed,
-    "commit_all": committed_with_own,
+    "commit_all": lambda store, what: [committed_with_own(store, what), appended(store, what)],
 }
 
 

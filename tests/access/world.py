@@ -22,7 +22,7 @@ from castore import api
 from castore.cli.app import run
 from castore.digest import Digest
 from castore.errors import CastoreError
-from castore.roots.model import Root
+from castore.roots.model import STATE, Root, RootDraft, RootKind
 from castore.settings import declare_scope
 from castore.store import Access, Store
 from castore.store.keeping import RootChoice
@@ -30,6 +30,8 @@ from tests.access.sessions import others_view, we_view
 
 NOW = 1_700_000_000.0
 OWN, OTHER = "team/a", "team/b"
+LOG, OTHER_LOG = "session.jsonl", "theirs.jsonl"
+"""Logs: one that each of them has, and one of the others alone."""
 
 
 def _pair() -> tuple[bytes, bytes]:
@@ -96,6 +98,7 @@ def build(folder: Path, *, with_others: bool) -> Path:
     store.tag("same", str(DIGESTS["own"]))
     store.forget(RootChoice(references=(str(DIGESTS["own expired"]),)), at_once=True)
     we_view(store)
+    _save_log(store, 2)
     store.close()
     if with_others:
         _others_end(folder)
@@ -106,6 +109,16 @@ def build(folder: Path, *, with_others: bool) -> Path:
     return folder
 
 
+def _save_log(store: Store, count: int, session: str = LOG) -> None:
+    """A log of a session, with so many records; each names an object."""
+    with store.batch() as batch:
+        digest = batch.stage(b"a summary, number %d of its scope\n" % count * 20).digest
+        places = [*range(1, count + 1), STATE]
+        batch.commit_all(
+            [RootDraft(RootKind.COLLAPSE, (digest,), source_name=session, place=place) for place in places]
+        )
+
+
 def _others_begin(folder: Path) -> None:
     store = opened(folder, OTHER)
     api.fold_bytes(store, OTHER_DOCUMENT, source_name="own.json", name="folded")
@@ -113,6 +126,8 @@ def _others_begin(folder: Path) -> None:
         api.put(store, OBJECTS[what])
     api.put(store, OTHER_TWIN)
     others_view(store)
+    _save_log(store, 5)
+    _save_log(store, 1, OTHER_LOG)
     store.close()
 
 
