@@ -111,7 +111,9 @@ class _Reader:
         if self._replay.header is None:
             self._builder.odd(1, "no-header", "the session has no header")
         for record in self._replay.boundaries:
-            self._builder.boundary(record, is_compaction=record_type(record) == "compacted")
+            is_compaction = record_type(record) == "compacted"
+            if not (is_compaction and record.index in self._replay.fates):
+                self._builder.boundary(record, is_compaction=is_compaction)
         return self._reading.finish()
 
     def _record(self, record: Record) -> None:

@@ -223,15 +223,17 @@ def main(folders: list[str]) -> int:
         try:
             format = transcript_of(data).format
         except CastoreError as error:
-            print(f"refused  {path.name}: {error.message[:80]}")
+            sys.stdout.write(f"refused  {path.name}: {error.message[:80]}\n")
             continue
         started = time.perf_counter()
         try:
             held = hold_all(data)
-            print(f"held     {path.name} {format} {held} spans {time.perf_counter() - started:.2f}s")
+            sys.stdout.write(
+                f"held     {path.name} {format} {held} spans {time.perf_counter() - started:.2f}s\n"
+            )
         except (AssertionError, CastoreError) as error:
             failed += 1
-            print(f"FAILED   {path.name} {format} {type(error).__name__}: {str(error)[:600]}")
+            sys.stdout.write(f"FAILED   {path.name} {format} {type(error).__name__}: {str(error)[:600]}\n")
     return 1 if failed else 0
 
 
