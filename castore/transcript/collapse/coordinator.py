@@ -24,71 +24,33 @@ from typing import TYPE_CHECKING, Any
 from castore.digest import Digest
 from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, SummarizerFailed
 from castore.transcript.budget import Budget
-from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region, reaches_into_last
-from castore.transcript.collapse.model import (
-    Boundary,
-    Commit,
-    Health,
-    LogRecord,
-    Reset,
-    Rewind,
-    Snapshot,
-    Span,
-    Staged,
-)
+from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region
+from castore.transcript.collapse.model import Commit, LogRecord, Reset, Snapshot, Span, Staged
 from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.placeholder import facts_of
 from castore.transcript.collapse.project import collapsed_region, project
 from castore.transcript.collapse.reading import text_of
-from castore.transcript.collapse.replay import holding_commits, latest_boundary
-from castore.transcript.collapse.spans import Messages, Region, shown
-from castore.transcript.collapse.summarizer import Summarizer, checked_summary
+from castore.transcript.collapse.replay import holding_commits
+from castore.transcript.collapse.spans import Messages, Region
+from castore.transcript.collapse.standing import CollapseStats, Standing
+from castore.transcript.collapse.summarizer import GivenText, Summarizer, checked_summary
 from castore.transcript.decision import ViewOptions
-from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.formats import read_session
 from castore.transcript.measure import Measured, Meter
 from castore.transcript.model import Transcript
 from castore.transcript.recorded import session_bytes
-from castore.transcript.records import read_records
 from castore.transcript.render import Rendered, render
 from castore.transcript.strategies import decide, find_strategies
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["KEEP_TURNS", "Applied", "CollapseCoordinator", "CollapseStats"]
+__all__ = ["KEEP_TURNS", "Applied", "CollapseCoordinator"]
 
 KEEP_TURNS = 4
 """The last turns that no span reaches into, unless somebody says otherwise."""
 
-EMPTY_SPAWNS_MAX = 3
-"""After so many in a row that gave nothing, the stats have a warning."""
-
-
-@dataclass(frozen=True, slots=True)
-class CollapseStats:
-    """How the session stands. collapsed_messages, collapsed_turns: of the spans that the view hides.
-
-    warning: in words, if something is amiss. is_idle: nothing is collapsed or staged, and no summarizer was
-    started.
-    """
-
-    collapsed_spans: int
-    collapsed_turns: int
-    collapsed_messages: int
-    staged_spans: int
-    health: Health
-    is_armed: bool
-    last_spawn_tokens: int
-
-    @property
-    def is_idle(self) -> bool:
-        return not (self.collapsed_spans or self.staged_spans or self.health.spawns)
-
-    @property
-    def warning(self) -> str | None:
-        if self.health.empty_in_a_row < EMPTY_SPAWNS_MAX:
-            return None
-        return f"the last {self.health.empty_in_a_row} summarizers gave nothing that could be staged"
+_ERROR_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
@@ -166,7 +128,7 @@ class CollapseCoordinator:
         self._require(_Phase.MESSAGES, "restore the messages first")
         if handle is not None and handle.exists:
             self._source = session_bytes(handle.get(), self._source)
-        self._see(read_transcript(read_records(self._source), ReadOptions()))
+        self._see(read_session(self._source))
         self._phase = _Phase.VIEWS
 
     def restore_log(self) -> None:
@@ -196,26 +158,16 @@ class CollapseCoordinator:
         """Whether the context is kept small here, so that another limit that acts early gives way."""
         return self.is_enabled and self._phase is _Phase.READY
 
-    def project(self, transcript: Transcript) -> Transcript:
-        """The session as the model gets it: pure. Raises NotRestored, and what reading a summary raises."""
+    @property
+    def standing(self) -> Standing:
+        """How the session that was seen last, and its log, stand to each other."""
         self._require_ready()
-        if not self.is_enabled:
-            return transcript
-        return project(transcript, self.commits, self._summary, retrieve_with=self._options.retrieve_with)
-
-    def render(self, transcript: Transcript) -> Rendered:
-        """The view of the session: projected, then by the strategies. Nothing is recorded of it."""
-        return self._rendered(self.project(transcript))
-
-    def measure(self, transcript: Transcript, budget: Budget) -> Measured:
-        """What the view takes, in the budget's unit."""
-        return Meter(transcript, is_tokens=budget.is_tokens).measure(self.render(transcript))
+        return Standing(self._seen, self._state, self.keep_turns)
 
     @property
     def commits(self) -> list[Commit]:
         """Those that hold, in order of the log."""
-        self._require_ready()
-        return holding_commits(self._state.records)
+        return self.standing.commits
 
     @property
     def staged(self) -> tuple[Staged, ...]:
@@ -231,18 +183,34 @@ class CollapseCoordinator:
 
     def stats(self) -> CollapseStats:
         """How the session that was seen last stands."""
+        return self.standing.stats()
+
+    def project(self, transcript: Transcript) -> Transcript:
+        """The session as the model gets it: pure. Raises NotRestored, and what reading a summary raises."""
         self._require_ready()
+        if not self.is_enabled:
+            return transcript
+        words = self._options.retrieve_with
+        messages = self._seen if transcript is self.transcript else None
+        return project(transcript, self.commits, self._summary, retrieve_with=words, messages=messages)
+
+    def render(self, transcript: Transcript) -> Rendered:
+        """The view of the session: projected, then by the strategies. Nothing is recorded of it."""
+        return self._rendered(self.project(transcript))
+
+    def measure(self, transcript: Transcript, budget: Budget) -> Measured:
+        """What the view takes, in the budget's unit."""
+        return Meter(transcript, is_tokens=budget.is_tokens).measure(self.render(transcript))
+
+    def should_spawn(self, transcript: Transcript) -> bool:
+        """Whether a summarizer is due: the view takes `spawn_tokens`, and that much more than when the last
+        one was started, unless something was committed since."""
+        self._require_ready()
+        if not self.is_enabled:
+            return False
         snapshot = self._state.snapshot
-        regions = [region for _, region in shown(self.commits, self._seen)] if self.is_enabled else []
-        return CollapseStats(
-            len(regions),
-            sum(region.turns for region in regions),
-            sum(region.messages for region in regions),
-            len(snapshot.staged),
-            snapshot.health,
-            snapshot.is_armed,
-            snapshot.last_spawn_tokens,
-        )
+        since = 0 if snapshot.is_armed else snapshot.last_spawn_tokens
+        return self._tokens(transcript) >= since + self.spawn_tokens
 
     def is_withheld(self, error: object) -> bool:
         """Whether this is a prompt that was too long, and there is something to commit for it: then the
@@ -268,98 +236,75 @@ class CollapseCoordinator:
         and what named them is dropped. The calls that change the log do it by themselves."""
         self._require_ready()
         self._see(transcript)
-        snapshot = self._state.snapshot
-        if not (self.commits or snapshot.staged):
-            return ()
-        records = self._boundary()
-        # A compaction drops them all.
-        commits = [] if records else self.commits
-        staged = () if records else snapshot.staged
-        gone = {each.collapse_id for each in commits if not self._is_there(each.span)}
-        gone |= {each.collapse_id for each in staged if not self._is_there(each.span)}
-        if gone:
-            records.append(Rewind(tuple(sorted(gone)), self._clock()))
+        records, snapshot = self.standing.seen(self._clock())
         if records:
-            kept = tuple(each for each in staged if each.collapse_id not in gone)
-            self._change(records, replace(snapshot, staged=kept))
+            self._change(records, snapshot)
         return tuple(records)
 
-    def stage(self, span: Span, summary: str, *, strategy: str = "by-hand@1") -> Staged:
+    def stage(self, span: Span, summary: str, *, strategy: str | None = None) -> Staged:
         """The span waits with its summary; the view is what it was. Staged spans that it holds whole give
-        way to it. Raises SpanConflict, InvalidOption for a summary that is none, LogMoved."""
+        way to it. strategy: what made the summary, if not somebody by hand.
+
+        Raises SpanConflict, InvalidOption for a summary by hand that is none, SummarizerFailed for another's,
+        LogMoved.
+        """
         self._require_enabled()
         self.observe(self.transcript)
+        if strategy is None:
+            given = GivenText(summary)
+            summary, strategy = given.text, given.strategy
         text = checked_summary(summary, by=strategy)
-        region = self._seen.region(span)
-        self._check(region)
-        if collapsed_region(self._seen, region, "0" * 16, text) is None:
+        standing = self.standing
+        if not self._is_shorter(standing.region(span), text):
             raise SpanConflict("the summary with its marker is no shorter than what it hides")
-        staged = Staged(span, Digest.of(text.encode()), strategy, self._clock())
-        kept = []
-        for other in self._state.snapshot.staged:
-            at = self._seen.find(other.span)
-            if other.collapse_id == staged.collapse_id:
-                return other
-            if isinstance(at, Region) and region.meets(at):
-                if not region.holds(at):
-                    raise SpanConflict(f"it overlaps the span '{other.collapse_id}', which is staged")
-                continue
-            kept.append(other)
-        ordered = sorted([*kept, staged], key=lambda each: self._seen.index_of(each.span.first_id) or 0)
-        snapshot = replace(self._state.snapshot, staged=tuple(ordered))
-        self._change(self._boundary(), snapshot, {staged.summary: text})
+        digest = Digest.of(text.encode())
+        staged, snapshot = standing.with_staged(span, digest, strategy, self._clock())
+        if snapshot is not self._state.snapshot:
+            self._change(standing.boundary(self._clock()), snapshot, {digest: text})
         return staged
 
     def spawn(
         self, transcript: Transcript, summarizer: Summarizer, *, turns_max: int = TURNS_MAX
     ) -> Staged | None:
-        """The oldest turns that are free are summarized and staged; None if there are none (an empty spawn).
+        """The oldest turns that are free are summarized and staged. None, an empty spawn, if there are none,
+        or if the summary would be no shorter than they are.
 
         Raises SummarizerFailed, which is noted in the log as well; and what `stage` raises.
         """
         self._require_enabled()
         self.observe(transcript)
-        tokens = self.measure(transcript, Budget(1, is_tokens=True)).size
-        region = next_region(self._seen, self._taken(), keep_turns=self.keep_turns, turns_max=turns_max)
+        tokens = self._tokens(transcript)
+        taken = self.standing.taken
+        region = next_region(self._seen, taken, keep_turns=self.keep_turns, turns_max=turns_max)
         if region is None:
             self._note_spawn(tokens, is_empty=True)
             return None
         text = text_of(transcript, region.first, region.last + 1)
         try:
             summary = checked_summary(summarizer.summarize(text), by=summarizer.strategy)
-            span = Span(self._seen.id_of(region.first), self._seen.id_of(region.last))
-            if collapsed_region(self._seen, region, "0" * 16, summary) is None:
-                self._note_spawn(tokens, is_empty=True)
-                return None
-        except (SummarizerFailed, InvalidOption) as error:
+        except SummarizerFailed as error:
             self._note_spawn(tokens, error=error.message)
             raise
-        self._note_spawn(tokens)
+        is_empty = not self._is_shorter(region, summary)
+        self._note_spawn(tokens, is_empty=is_empty)
+        if is_empty:
+            return None
+        span = Span(self._seen.id_of(region.first), self._seen.id_of(region.last))
         return self.stage(span, summary, strategy=summarizer.strategy)
 
-    def should_spawn(self, transcript: Transcript) -> bool:
-        """Whether a summarizer is due: the context has grown by `spawn_tokens` since the last was started, or
-        became smaller than it was then and has grown by as much again."""
-        self._require_ready()
-        if not self.is_enabled:
-            return False
-        tokens = self.measure(transcript, Budget(1, is_tokens=True)).size
-        snapshot = self._state.snapshot
-        since = 0 if snapshot.is_armed else snapshot.last_spawn_tokens
-        return tokens >= since + self.spawn_tokens
-
     def apply_if_needed(self, transcript: Transcript, budget: Budget) -> Applied:
-        """Staged spans are committed, the oldest first, until the view fits; none if it fits already."""
+        """Staged spans are committed, the oldest first, until the view fits; none if it fits already, all if
+        it never does."""
         self._require_enabled()
         self.observe(transcript)
-        ready = self._committable()
+        ready = self.standing.ready
         meter = Meter(transcript, is_tokens=budget.is_tokens)
 
         def fits(count: int) -> bool:
             return meter.measure(self._planned(transcript, ready[:count])).size <= budget.limit
 
         count = fewest(len(ready), fits)
-        return self._commit(transcript, ready if count is None else ready[:count], meter, budget)
+        return self._apply(transcript, ready if count is None else ready[:count], meter, budget)
 
     def recover_from_overflow(self, transcript: Transcript, budget: Budget) -> Applied:
         """After the API refused a prompt as too long: everything that is staged is committed at once. Where
@@ -367,61 +312,25 @@ class CollapseCoordinator:
         self._require_enabled()
         self.observe(transcript)
         meter = Meter(transcript, is_tokens=budget.is_tokens)
-        return self._commit(transcript, self._committable(), meter, budget)
+        return self._apply(transcript, self.standing.ready, meter, budget)
 
     def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
         """The staged spans of these ids, or all, are committed. Raises SpanConflict for one that is not
         staged or reaches into the last turns."""
         self._require_enabled()
         self.observe(transcript)
-        ready = self._committable()
+        ready = self.standing.ready
+        for collapse_id in collapse_ids or ():
+            if collapse_id not in [each.collapse_id for each in ready]:
+                raise SpanConflict(f"no span '{collapse_id}' is staged and ready to be committed")
         if collapse_ids is not None:
-            known = {each.collapse_id: each for each in ready}
-            for collapse_id in collapse_ids:
-                if collapse_id not in known:
-                    raise SpanConflict(f"no span '{collapse_id}' is staged and ready to be committed")
             ready = [each for each in ready if each.collapse_id in collapse_ids]
-        return self._append(ready)
+        return self._commit(ready)
 
     def reset(self, reason: str) -> None:
         """Nothing is collapsed or staged any more. reason: in words, for the log."""
         self._require_ready()
         self._change([Reset(reason, self._clock())], Snapshot())
-
-    # --- Helpers: the session ---
-
-    def _see(self, transcript: Transcript) -> None:
-        if self._messages is None or self._messages.transcript is not transcript:
-            self._messages = Messages(transcript)
-
-    @property
-    def _seen(self) -> Messages:
-        if self._messages is None:
-            raise NotRestored("no messages were restored yet")
-        return self._messages
-
-    def _is_there(self, span: Span) -> bool:
-        return isinstance(self._seen.find(span), Region)
-
-    def _taken(self) -> list[Region]:
-        """The spans that are collapsed or staged."""
-        regions = [region for _, region in shown(self.commits, self._seen)]
-        found = [self._seen.find(each.span) for each in self._state.snapshot.staged]
-        return regions + [each for each in found if isinstance(each, Region)]
-
-    def _check(self, region: Region) -> None:
-        if reaches_into_last(self._seen, region, self.keep_turns):
-            raise SpanConflict(f"it reaches into the last {self.keep_turns} turns, which stay whole")
-        for commit, other in shown(self.commits, self._seen):
-            if region.meets(other) and not region.holds(other):
-                raise SpanConflict(f"it overlaps the span '{commit.collapse_id}', which is collapsed")
-
-    def _boundary(self) -> list[LogRecord]:
-        """The record of a compaction that the log does not know of yet."""
-        boundary_id = self._seen.boundary_id()
-        if boundary_id is None or boundary_id == latest_boundary(self._state.records):
-            return []
-        return [Boundary(boundary_id, self._clock())]
 
     # --- Helpers: views ---
 
@@ -433,8 +342,17 @@ class CollapseCoordinator:
         """The view as it would be with these committed."""
         commits = [*self.commits, *(Commit(each, "planned", each.created_at) for each in staged)]
         words = self._options.retrieve_with
-        projected = project(transcript, commits, self._summary, retrieve_with=words, messages=self._seen)
-        return self._rendered(projected)
+        return self._rendered(
+            project(transcript, commits, self._summary, retrieve_with=words, messages=self._seen)
+        )
+
+    def _tokens(self, transcript: Transcript) -> int:
+        return self.measure(transcript, Budget(1, is_tokens=True)).size
+
+    def _is_shorter(self, region: Region, summary: str) -> bool:
+        """Whether what hides the region is shorter than the region."""
+        words = self._options.retrieve_with
+        return collapsed_region(self._seen, region, "", summary, retrieve_with=words) is not None
 
     def _summary(self, digest: Digest) -> str:
         text = self._summaries.get(digest)
@@ -444,29 +362,19 @@ class CollapseCoordinator:
 
     # --- Helpers: the log ---
 
-    def _committable(self) -> list[Staged]:
-        """What is staged and does not reach into the last turns, in order of the session."""
-        found = []
-        for each in self._state.snapshot.staged:
-            region = self._seen.find(each.span)
-            if isinstance(region, Region) and not reaches_into_last(self._seen, region, self.keep_turns):
-                found.append(each)
-        return found
-
-    def _commit(
+    def _apply(
         self, transcript: Transcript, staged: Sequence[Staged], meter: Meter, budget: Budget
     ) -> Applied:
-        committed = self._append(staged)
-        projected = self.project(transcript)
-        measured = meter.measure(self._rendered(projected))
-        return Applied(committed, projected, measured, measured.size <= budget.limit)
+        committed = self._commit(staged)
+        rendered = self.render(transcript)
+        measured = meter.measure(rendered)
+        return Applied(committed, rendered.transcript, measured, measured.size <= budget.limit)
 
-    def _append(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
+    def _commit(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
         now = self._clock()
         commits = []
         for each in staged:
             region = self._seen.region(each.span)
-            self._check(region)
             commits.append(Commit(each, facts_of(region, self._seen.size(region)), now))
         if commits:
             left = self._state.snapshot.without([each.collapse_id for each in commits])
@@ -482,11 +390,9 @@ class CollapseCoordinator:
             empty=health.empty + is_empty,
             empty_in_a_row=health.empty_in_a_row + 1 if is_empty else 0,
             errors=health.errors + (error is not None),
-            last_error=health.last_error if error is None else error[:300],
+            last_error=health.last_error if error is None else error[:_ERROR_CHARACTERS],
         )
-        self._change(
-            self._boundary(), replace(snapshot, health=noted, is_armed=False, last_spawn_tokens=tokens)
-        )
+        self._change([], replace(snapshot, health=noted, is_armed=False, last_spawn_tokens=tokens))
 
     def _change(
         self,
@@ -502,9 +408,6 @@ class CollapseCoordinator:
         except LogMoved:
             self._take(self.log.load())
             raise
-        self._tell()
-
-    def _tell(self) -> None:
         stats = self.stats()
         with ExitStack() as calls:
             # Each is called, whatever another one raises; the caller gets that when all were.
@@ -519,6 +422,16 @@ class CollapseCoordinator:
         self._phase = _Phase.READY
 
     # --- Helpers: order ---
+
+    def _see(self, transcript: Transcript) -> None:
+        if self._messages is None or self._messages.transcript is not transcript:
+            self._messages = Messages(transcript)
+
+    @property
+    def _seen(self) -> Messages:
+        if self._messages is None:
+            raise NotRestored("no messages were restored yet")
+        return self._messages
 
     def _require(self, phase: _Phase, words: str) -> None:
         if self._phase < phase:

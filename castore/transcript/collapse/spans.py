@@ -167,7 +167,8 @@ class Messages:
         while at < high:
             turn = self.own[at].turn
             stop = at
-            while stop < high and self.own[stop].turn == turn:
+            # Turns that are told in one record or item are one piece.
+            while stop < high and (self.own[stop].turn == turn or self._ends[stop] > self._units[stop][0]):
                 stop += 1
             start = self._units[at][0]
             if self._is_body:

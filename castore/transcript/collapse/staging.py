@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from castore.errors import SpanConflict
-from castore.transcript.collapse.choose import TURNS_MAX, next_region, reaches_into_last
+from castore.transcript.collapse.choose import TURNS_MAX, next_region
 from castore.transcript.collapse.coordinator import CollapseCoordinator
 from castore.transcript.collapse.model import Span, Staged
 from castore.transcript.collapse.reading import text_of
-from castore.transcript.collapse.spans import Messages, Region, shown
+from castore.transcript.collapse.spans import Messages, Region
 from castore.transcript.collapse.summarizer import Summarizer, summary_of
 
-__all__ = ["free_region", "region_of", "span_of_turns", "stage_free", "stage_span"]
+__all__ = ["free_region", "span_of_turns", "stage_free", "stage_span"]
 
 
 def span_of_turns(messages: Messages, turns: slice) -> Span:
@@ -31,24 +31,13 @@ def span_of_turns(messages: Messages, turns: slice) -> Span:
     return messages.span(chosen[0], chosen[-1])
 
 
-def region_of(coordinator: CollapseCoordinator, messages: Messages, span: Span) -> Region:
-    """Where the span is, if it may be staged. Raises SpanConflict."""
-    region = messages.region(span)
-    if reaches_into_last(messages, region, coordinator.keep_turns):
-        raise SpanConflict(f"it reaches into the last {coordinator.keep_turns} turns, which stay whole")
-    for collapse_id, other in _taken(coordinator, messages):
-        if region.meets(other) and not region.holds(other):
-            raise SpanConflict(f"it overlaps the span '{collapse_id}', which is collapsed or staged")
-    return region
-
-
 def free_region(
     coordinator: CollapseCoordinator, messages: Messages, *, turns_max: int = TURNS_MAX
 ) -> Region | None:
     """The turns that would be staged next; None if nothing is free."""
     if len(messages.turns) <= coordinator.keep_turns:
         return None
-    taken = [region for _, region in _taken(coordinator, messages)]
+    taken = coordinator.standing.taken
     return next_region(messages, taken, keep_turns=coordinator.keep_turns, turns_max=turns_max)
 
 
@@ -57,7 +46,7 @@ def stage_span(
 ) -> Staged:
     """The span is staged with the summary that is made of it. Raises SpanConflict, SummarizerFailed, and
     what the coordinator's `stage` raises."""
-    region = region_of(coordinator, messages, span)
+    region = coordinator.standing.region(span)
     text = text_of(messages.transcript, region.first, region.last + 1)
     return coordinator.stage(span, summary_of(summarizer, text), strategy=summarizer.strategy)
 
@@ -81,13 +70,3 @@ def stage_free(
         yield staged
         if not is_repeated or free_region(coordinator, messages, turns_max=turns_max) is None:
             return
-
-
-def _taken(coordinator: CollapseCoordinator, messages: Messages) -> list[tuple[str, Region]]:
-    """The spans that are collapsed or staged, by their ids."""
-    found = [(commit.collapse_id, region) for commit, region in shown(coordinator.commits, messages)]
-    for staged in coordinator.staged:
-        region = messages.find(staged.span)
-        if isinstance(region, Region):
-            found.append((staged.collapse_id, region))
-    return found

@@ -21,7 +21,8 @@ class ContextTooLong(Exception):
 
 
 class FakeModel:
-    """It calls a tool after each prompt, then answers. It takes so many characters, and once fewer than the harness thinks."""
+    """It calls a tool after each prompt, then answers. It takes so many characters, and once fewer than the
+    harness thinks."""
 
     def __init__(self, characters: int) -> None:
         self.characters = characters

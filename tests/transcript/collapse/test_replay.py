@@ -212,7 +212,7 @@ class History:
 
     def size_with(self, count: int) -> int:
         """Bytes of the view once so many more are committed."""
-        staged = self.coordinator._committable()[:count]
+        staged = self.coordinator.standing.ready[:count]
         rendered = self.coordinator._planned(self.coordinator.transcript, staged)
         return rendered.size
 
