@@ -83,9 +83,10 @@ class Format(Protocol):
         body's list. Read again, every other message is what it was.
 
         pieces: spans of the source in order, all of which leave: of whole records with their line ends, or of
-        items; what stands between them stays. An id in them that a record outside points to, as its parent or
-        otherwise, is one of a record that stands in for them. The same pieces and text, and the same records
-        outside, give the same bytes; of what was not there before the call, such as a time, nothing is in it.
+        items; what stands between them stays. An id in them to which a record points that is viewed and
+        stays, as its parent or otherwise, is one of a record that stands in for them. The same pieces and
+        text, and the same records outside, give the same bytes; of what was not there before the call, such
+        as a time, nothing is in it.
         """
 
     def api_messages(self, transcript: Transcript) -> list[Any]:

@@ -23,6 +23,9 @@ from tests.transcript.laws import transcript_of
 
 TEXT = '[ctx 3f9ac01b77de5a10: turns 3 to 40 collapsed]\nThe "summary",\u2028all of it: \\ é\ud83d 日本\x00.'
 
+TELLING = ("pi", "claude-code", "codex")
+"""Formats that can say of a user's message that no person wrote it."""
+
 
 def choices(turns: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Some spans of these turns: short and long ones, at the beginning, in the middle, up to the end."""
@@ -141,7 +144,7 @@ def hold_messages(transcript: Transcript, again: Transcript, region: Region) -> 
     assert mine.role is Role.USER
     assert not mine.calls
     assert not mine.answers
-    assert mine.is_prompt is find_format(transcript.format).is_body, "nobody prompted"
+    assert not (mine.is_prompt and transcript.format in TELLING), "nobody prompted"
 
 
 def told(transcript: Transcript, messages: Sequence[Message]) -> list[tuple[object, ...]]:

@@ -19,6 +19,7 @@ from castore.transcript.builder import Builder
 from castore.transcript.formats.blocks import Reading
 from castore.transcript.formats.pairs import Pairs
 from castore.transcript.view import plan_view
+from tests.transcript.collapse import stand_ins
 from tests.transcript.laws import REQUESTS, hold_all, hold_prefixes, transcript_of
 
 PAGE = (Path(__file__).parents[3] / "docs/formats.md").read_text(encoding="utf-8")
@@ -74,6 +75,9 @@ class TestTheExample:
         view = plan_view(demo_session(20), REQUESTS["transparent"])
         assert {str(each.reason) for each in view.rendered.splices} == {"tool_result", "ui", "unknown"}
         assert view.content.size < view.source.size / 2
+
+    def test_hides_turns(self) -> None:
+        assert stand_ins.hold_all(demo_session(6))
 
     def test_is_what_the_api_takes(self) -> None:
         transcript = transcript_of(demo_session(3))
