@@ -8,7 +8,8 @@ from castore.errors import DocumentInvalid, LimitExceeded
 
 __all__ = ["Origin", "invalid", "utf8_error_offset"]
 
-_PIECE_BYTES = 1 << 20
+_PIECE_BYTES = 64 << 10
+"""Small enough that its text is no mapping of its own, which comes as page faults each time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ class Builder:
             if message.is_only_thinking:
                 # Its tool may leave it out whole; with a marker in it, a text, it would be sent.
                 for part in message.parts:
-                    _settle(part, form=Form.FIXED)
+                    object.__setattr__(part, "form", Form.FIXED)
         parts = self._placed(messages, turns)
         last = turns[-1] + 1 if turns else 0
         return Transcript(
@@ -287,10 +287,14 @@ class Builder:
 
     def _placed(self, messages: list[_Open], turns: list[int]) -> list[Part]:
         """All parts in order of the source, numbered; each has the turn of what stands before it."""
+        # Nobody has seen a part yet, so it may be changed: a second one in its place would be as much memory
+        # again, at the peak.
+        settle = object.__setattr__
         parts: list[Part] = []
         for index, message in enumerate(messages):
             for part in message.parts:
-                _settle(part, message=index, turn=turns[index])
+                settle(part, "message", index)
+                settle(part, "turn", turns[index])
             parts += message.parts
         starts = [(message.position, turn) for message, turn in zip(messages, turns, strict=True)]
         at, turn = 0, -1
@@ -298,7 +302,7 @@ class Builder:
             while at < len(starts) and starts[at][0] <= part.start:
                 turn = starts[at][1]
                 at += 1
-            _settle(part, turn=turn)
+            settle(part, "turn", turn)
             parts.append(part)
         parts.sort(key=lambda part: part.start)
         # A reply that is told in pieces, with results between them, must not take its turn along with it.
@@ -308,7 +312,9 @@ class Builder:
             high = max(high, part.turn)
             assert end <= part.start, "parts of a transcript overlap"
             end = part.end
-            _settle(part, index=index, turn=high)
+            settle(part, "index", index)
+            if part.turn != high:
+                settle(part, "turn", high)
         return parts
 
     def _open_turn(self, messages: list[_Open], turns: list[int]) -> int | None:
@@ -342,12 +348,6 @@ def _told(kind: PartKind, span: Span, form: Form, label: str, **facts: Any) -> P
     """A part; where it stands among the others is not known before all are told."""
     start, end = span if isinstance(span, tuple) else (span.start, span.end)
     return Part(-1, kind, form, start, end, -1, -1, label, **facts)
-
-
-def _settle(part: Part, **facts: Any) -> None:
-    """Nobody has seen the part yet. A second one in its place would be as much memory again, at the peak."""
-    for name, value in facts.items():
-        object.__setattr__(part, name, value)
 
 
 def _with_parts(messages: list[_Open], turns: list[int], parts: list[Part]) -> list[Message]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from castore.document.grammar import ARRAY, OBJECT, STRING, value_end
@@ -133,58 +133,56 @@ class Value:
             elif spot & _SIZE >= bytes_min:
                 yield name, self._value(name, spot)
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """The names of an object's members."""
         return self._known().keys()
 
-    def get(self, *names: str) -> Value | None:
+    def get(self, name: str, second: str | None = None, third: str | None = None) -> Value | None:
         """The member at this way of names, each in the one before it; None where there is none."""
-        value = self
-        for name in names:
-            known = value._members
+        known = self._members
+        if known is None:
+            known = self._known()
+        spot = known.get(name)
+        if spot is None:
+            return None
+        value = self._value(name, spot) if type(spot) is int else spot
+        return value if second is None else value.get(second, third)  # type: ignore[union-attr, return-value]
+
+    def text(
+        self, name: str | None = None, second: str | None = None, third: str | None = None
+    ) -> str | None:
+        """The decoded string at this way of names; None if there is none or it is no string."""
+        data = self.source.data
+        if name is None:
+            start, end = self.start, self.end
+        elif second is not None:
+            value = self.get(name)
+            return None if value is None else value.text(second, third)
+        else:
+            # Asked for some twenty times a record, so not by way of a Value.
+            known = self._members
             if known is None:
-                known = value._known()
+                known = self._known()
             spot = known.get(name)
             if spot is None:
                 return None
-            value = value._value(name, spot) if type(spot) is int else spot  # type: ignore[assignment]
-        return value
-
-    def text(self, *names: str) -> str | None:
-        """The decoded string at this way of names; None if there is none or it is no string."""
-        value: Value | None = self
-        data = self.source.data
-        if len(names) > 1:
-            value = self.get(*names[:-1])
-        if value is None:
-            return None
-        if names:
-            known = value._members
-            if known is None:
-                known = value._known()
-            spot = known.get(names[-1])
-            # Short strings are all that is asked for by their texts, some twenty times a record.
             if type(spot) is int:
                 start = spot >> _SIZE_BITS
                 end = start + (spot & _SIZE)
-            elif spot is None:
-                return None
             else:
                 start, end = spot.start, spot.end  # type: ignore[union-attr]
-        else:
-            start, end = value.start, value.end
         if data[start] != STRING:
             return None
         literal = data[start:end]
         return decode_literal(literal) if b"\\" in literal else literal[1:-1].decode()
 
-    def flag(self, *names: str) -> bool:
-        """Whether there is a `true` at this way of names."""
-        value = self.get(*names)
+    def flag(self, name: str) -> bool:
+        """Whether the member of this name is `true`."""
+        value = self.get(name)
         return value is not None and value.literal == b"true"
 
-    def integer(self, *names: str) -> int | None:
-        value = self.get(*names)
+    def integer(self, name: str | None = None, second: str | None = None) -> int | None:
+        value = self if name is None else self.get(name, second)
         if value is None or value.type_name != "number":
             return None
         try:

@@ -45,6 +45,9 @@ _MODULES = {
 
 FORMAT_NAMES = tuple(_MODULES)
 
+_UNTYPED = frozenset({"anthropic", "gemini", "messages", "openai-chat"})
+"""Formats that recognize no record with a member `type`, so that they need not be asked of one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -108,11 +111,13 @@ def find_format(name: str) -> Format:
 def detect(records: Records) -> Format:
     """The one format that the records are of. Raises SessionInvalid."""
     formats = [find_format(name) for name in FORMAT_NAMES]
+    typed = [each for each in formats if each.name not in _UNTYPED]
     candidate: Format | None = None
     for record in records.records:
         if record.value is None or (candidate is not None and candidate.recognizes(record)):
             continue
-        by = [each for each in formats if each is not candidate and each.recognizes(record)]
+        asked = typed if "type" in record.value.names() else formats
+        by = [each for each in asked if each is not candidate and each.recognizes(record)]
         if not by:
             continue
         if candidate is not None or len(by) > 1:

@@ -101,10 +101,9 @@ class _Reader:
     # --- Entries ---
 
     def _entry(self, record: Record, value: Value) -> None:
-        type = value.get("type")
-        if type is not None and not type.is_string:
-            raise session_error(f"an entry's type must be a string, not {_a(type)}", record.line)
         name = value.text("type")
+        if name is None and (type := value.get("type")) is not None:
+            raise session_error(f"an entry's type must be a string, not {_a(type)}", record.line)
         if name == "message":
             self._message(record, value)
         elif name == "compaction":
@@ -159,10 +158,9 @@ class _Reader:
             return
         if not message.is_object:
             raise session_error(f"message must be an object, not {_a(message)}", record.line)
-        role = message.get("role")
-        if role is not None and not role.is_string:
-            raise session_error(f"a message's role must be a string, not {_a(role)}", record.line)
         name = message.text("role")
+        if name is None and (role := message.get("role")) is not None:
+            raise session_error(f"a message's role must be a string, not {_a(role)}", record.line)
         id = value.text("id")
         if name == "assistant":
             self._assistant(record, message, id)

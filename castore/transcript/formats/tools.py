@@ -101,7 +101,6 @@ _LISTS = (
     "operations",
 )
 """Of paths, or of objects that each name some."""
-_PATHS_SET, _LISTS_SET = frozenset(_PATHS), frozenset(_LISTS)
 _PATCHES = ("input", "patch", "patchText")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)", re.MULTILINE)
 
@@ -109,10 +108,9 @@ _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)", r
 def paths_of(arguments: Value) -> Iterator[str]:
     """The paths that a call's arguments (an object) name."""
     yield from _named_in(arguments)
-    if _LISTS_SET.isdisjoint(arguments.names()):
-        return
+    present = arguments.names()
     for name in _LISTS:
-        several = arguments.get(name)
+        several = arguments.get(name) if name in present else None
         for item in several.items() if several is not None else []:
             if item.is_string:
                 yield item.text() or ""
@@ -121,11 +119,9 @@ def paths_of(arguments: Value) -> Iterator[str]:
 
 
 def _named_in(arguments: Value) -> Iterator[str]:
-    if _PATHS_SET.isdisjoint(arguments.names()):
-        return
+    present = arguments.names()
     for name in _PATHS:
-        path = arguments.text(name)
-        if path:
+        if name in present and (path := arguments.text(name)):
             yield path
 
 
