@@ -159,7 +159,9 @@ def forget(
     root: Annotated[
         list[str] | None,
         typer.Option(
-            "--root", metavar="ID", help="Forget this root alone, as 'ctx log' lists it; may be given again."
+            "--root",
+            metavar="ID",
+            help="Forget this root alone, or the whole log that it is of; may be given again.",
         ),
     ] = None,
     older_than: Annotated[

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from castore.cli.output import Count, Identity, Moment, Record, Size, age_text, date_text
-from castore.digest import Digest
-from castore.roots.model import PURGED, Root
+from castore.digest import SHORT_HEX, Digest
+from castore.roots.model import PURGED, STATE, Root
 
 if TYPE_CHECKING:
     from castore.store.life import Life
@@ -45,6 +45,7 @@ def root_lines(root: Root, now: float) -> list[tuple[str, Any]]:
         ("name", root.name),
         ("scope", root.scope),
         ("source", root.source_name),
+        ("place", None if root.place is None else _place(root.place)),
         ("size", None if size is None else Size(size)),
         ("document", None if root.document is None else str(root.document.digest)),
         ("folded size", None if root.document is None else Size(root.document.size)),
@@ -57,8 +58,9 @@ def root_lines(root: Root, now: float) -> list[tuple[str, Any]]:
 
 
 def root_title(root: Root) -> str:
-    """What people know it by: its name, its source, or its id."""
-    return root.name or root.source_name or root.id[:16]
+    """What people know it by: its name, its source, or its id; of a log, with its place there."""
+    title = root.name or root.source_name or root.id[:SHORT_HEX]
+    return title if root.place is None else f"{title}, {_place(root.place)}"
 
 
 def root_facts(root: Root) -> Mapping[str, Any]:
@@ -76,6 +78,7 @@ def root_facts(root: Root) -> Mapping[str, Any]:
         "forgotten": None if root.forgotten is None else Moment(root.forgotten),
         "objects": len(root.objects),
         "purged": _purged(root),
+        "place": root.place,
     }
 
 
@@ -98,6 +101,11 @@ def life_facts(life: Life | None) -> Mapping[str, Any]:
         "expires": None if life.expires is None else Moment(life.expires),
         "last_read": life.last_read,
     }
+
+
+def _place(place: int) -> str:
+    """In a log."""
+    return "state" if place == STATE else f"record {place}"
 
 
 def _digest(root: Root) -> Digest | None:
