@@ -1,0 +1,344 @@
+"""The coordinator: what it refuses out of order, when it tells whom, and what it says of itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import castore
+from castore.digest import Digest
+from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, SummarizerFailed
+from castore.store import Store, StoreHandle
+from castore.transcript.budget import Budget
+from castore.transcript.collapse.coordinator import CollapseCoordinator
+from castore.transcript.collapse.extract import Extract
+from castore.transcript.collapse.model import Snapshot, Span
+from castore.transcript.collapse.persistence import LogState
+from castore.transcript.collapse.store_log import StoreLog
+from castore.transcript.formats import read_session
+from castore.transcript.view import ViewRequest, make_view
+from tests.transcript.collapse.talks import PiTalk
+from tests.transcript.collapse.test_replay import MemoryLog
+
+
+def talk_of(turns: int) -> PiTalk:
+    talk = PiTalk()
+    for _ in range(turns):
+        talk.turn(prompt=True, call=True)
+        talk.turn(prompt=False, call=False)
+    return talk
+
+
+SESSION = talk_of(8).source()
+
+
+class Failing:
+    """A summarizer that fails, or gives what is no summary."""
+
+    name, version, strategy = "failing", 1, "failing@1"
+
+    def __init__(self, gives: str | None = None) -> None:
+        self.gives = gives
+
+    def summarize(self, text: str) -> str:
+        if self.gives is None:
+            raise SummarizerFailed("the program ended with the code 1")
+        return self.gives
+
+
+def restored(log: MemoryLog | StoreLog | None = None, **more: object) -> CollapseCoordinator:
+    coordinator = CollapseCoordinator(log or MemoryLog(), keep_turns=2, **more)  # type: ignore[arg-type]
+    coordinator.restore(SESSION)
+    return coordinator
+
+
+class TestOrder:
+    def test_nothing_is_projected_before_all_was_restored(self) -> None:
+        coordinator = CollapseCoordinator(MemoryLog())
+        transcript = read_session(SESSION)
+        for restore in (
+            lambda: None,
+            lambda: coordinator.restore_messages(SESSION),
+            lambda: coordinator.restore_views(),
+        ):
+            restore()
+            with pytest.raises(NotRestored):
+                coordinator.project(transcript)
+            with pytest.raises(NotRestored):
+                coordinator.stats()
+            assert not coordinator.owns_threshold
+        coordinator.restore_log()
+        assert coordinator.project(transcript) is transcript
+        assert coordinator.owns_threshold
+
+    def test_the_log_comes_after_the_views_and_they_after_the_messages(self) -> None:
+        coordinator = CollapseCoordinator(MemoryLog())
+        with pytest.raises(NotRestored):
+            coordinator.restore_log()
+        with pytest.raises(NotRestored):
+            coordinator.restore_views()
+        coordinator.restore_messages(SESSION)
+        with pytest.raises(NotRestored):
+            coordinator.restore_log()
+        with pytest.raises(NotRestored):
+            coordinator.restore_from_entries([], None)
+
+    def test_other_messages_are_restored_from_the_beginning(self) -> None:
+        coordinator = restored()
+        coordinator.restore_messages(talk_of(9).source())
+        with pytest.raises(NotRestored):
+            coordinator.render(read_session(SESSION))
+
+    def test_a_view_that_is_restored_is_its_session(self, fast_path: Path) -> None:
+        store = castore.init_store(fast_path / "store")
+        handle = StoreHandle.of(store)
+        moved = make_view(SESSION, handle, ViewRequest()).to_bytes()
+        first = CollapseCoordinator(StoreLog(handle, "talk-1"), keep_turns=2)
+        first.restore(SESSION, handle)
+        first.spawn(first.transcript, Extract(400))
+        first.commit(first.transcript)
+        second = CollapseCoordinator(StoreLog(handle, "talk-1"), keep_turns=2)
+        second.restore(moved, handle)
+        assert moved != SESSION
+        assert _bytes(second) == _bytes(first), "its ids are the session's"
+        store.close()
+
+
+class TestTelling:
+    def test_after_each_change_with_the_change_made(self) -> None:
+        log = MemoryLog()
+        coordinator = restored(log)
+        told: list[int] = []
+        coordinator.subscribe(lambda stats: told.append(stats.staged_spans))
+        coordinator.subscribe(lambda stats: told.append(len(log.snapshot.staged)))
+        coordinator.stage(coordinator.standing.messages.span(0, 1), "The first two turns.")
+        assert told == [1, 1]
+        coordinator.commit(coordinator.transcript)
+        assert told == [1, 1, 0, 0]
+        coordinator.commit(coordinator.transcript)
+        assert told == [1, 1, 0, 0], "where nothing changed nobody is told"
+
+    def test_when_no_transaction_is_open(self, fast_path: Path) -> None:
+        """Another thread, with a store of its own, writes in the same log meanwhile."""
+        store = castore.init_store(fast_path / "store")
+        coordinator = restored(StoreLog(StoreHandle.of(store), "talk-1"))
+        done: list[str] = []
+
+        def other() -> None:
+            with_own = Store.open(fast_path / "store")
+            castore.put(with_own, b"written while the subscriber runs")
+            done.append("written")
+            with_own.close()
+
+        def callback(_: object) -> None:
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join(10)
+
+        coordinator.subscribe(callback)
+        coordinator.stage(coordinator.standing.messages.span(0, 1), "The first two turns.")
+        assert done == ["written"]
+        store.close()
+
+    def test_all_of_them_whatever_one_raises(self) -> None:
+        coordinator = restored()
+        told: list[str] = []
+
+        def raising(_: object) -> None:
+            told.append("first")
+            raise RuntimeError("of the subscriber")
+
+        unsubscribe = coordinator.subscribe(raising)
+        coordinator.subscribe(lambda _: told.append("second"))
+        with pytest.raises(RuntimeError, match="of the subscriber"):
+            coordinator.stage(coordinator.standing.messages.span(0, 1), "The first two turns.")
+        assert told == ["first", "second"]
+        assert len(coordinator.staged) == 1, "the change stands"
+        unsubscribe()
+        unsubscribe()
+        coordinator.reset("again")
+        assert told == ["first", "second", "second"]
+
+    def test_it_may_call_back(self) -> None:
+        coordinator = restored()
+        seen: list[int] = []
+        coordinator.subscribe(lambda _: seen.append(len(coordinator.render(coordinator.transcript).splices)))
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        coordinator.commit(coordinator.transcript)
+        assert seen[-1] > 0
+
+
+class TestOverflow:
+    TOO_LONG = "prompt is too long: 208656 tokens > 200000 maximum"
+
+    def test_is_withheld_if_something_is_staged_for_it(self) -> None:
+        coordinator = CollapseCoordinator(MemoryLog(), keep_turns=2)
+        assert not coordinator.is_withheld(Exception(self.TOO_LONG)), "before it was restored"
+        coordinator.restore(SESSION)
+        assert not coordinator.is_withheld(Exception(self.TOO_LONG)), "nothing is staged"
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        assert coordinator.is_withheld(Exception(self.TOO_LONG))
+        assert not coordinator.is_withheld(Exception("rate limit reached: 200000 tokens per minute"))
+        coordinator.is_enabled = False
+        assert not coordinator.is_withheld(Exception(self.TOO_LONG))
+
+    def test_everything_staged_is_committed_and_it_says_whether_that_was_enough(self) -> None:
+        coordinator = restored()
+        while coordinator.spawn(coordinator.transcript, Extract(400), turns_max=4):
+            pass
+        staged = coordinator.staged
+        assert len(staged) > 1
+        applied = coordinator.recover_from_overflow(coordinator.transcript, Budget(10))
+        assert [each.staged for each in applied.committed] == list(staged)
+        assert not applied.is_enough
+        again = coordinator.recover_from_overflow(coordinator.transcript, Budget(applied.measured.size))
+        assert again.committed == ()
+        assert again.is_enough
+
+    def test_a_larger_budget_never_commits_more(self) -> None:
+        sizes = []
+        for limit in range(2_000, len(SESSION) + 1_000, 1_500):
+            coordinator = restored()
+            while coordinator.spawn(coordinator.transcript, Extract(400), turns_max=2):
+                pass
+            applied = coordinator.apply_if_needed(coordinator.transcript, Budget(limit))
+            sizes.append(len(applied.committed))
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[0] > sizes[-1] == 0
+
+
+class TestHealth:
+    def test_a_summarizer_that_fails_is_an_entry_and_no_summary(self) -> None:
+        log = MemoryLog()
+        coordinator = restored(log)
+        for gives in (None, "", " \n"):
+            with pytest.raises(SummarizerFailed):
+                coordinator.spawn(coordinator.transcript, Failing(gives))
+        health = restored(log).stats().health
+        assert (health.spawns, health.errors, health.empty) == (3, 3, 0)
+        assert health.last_error is not None
+        assert coordinator.staged == ()
+
+    def test_three_that_gave_nothing_in_a_row_are_a_warning(self) -> None:
+        coordinator = CollapseCoordinator(MemoryLog(), keep_turns=100)
+        coordinator.restore(SESSION)
+        assert coordinator.stats().is_idle
+        for count in range(1, 4):
+            assert coordinator.stats().warning is None
+            assert coordinator.spawn(coordinator.transcript, Extract(400)) is None
+            assert coordinator.stats().health.empty_in_a_row == count
+        assert coordinator.stats().warning is not None
+        assert not coordinator.stats().is_idle
+        coordinator.keep_turns = 2
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        assert coordinator.stats().warning is None, "the next one gave something"
+
+    def test_a_summarizer_is_due_when_the_view_has_grown(self) -> None:
+        coordinator = restored(spawn_tokens=1_000)
+        assert coordinator.should_spawn(coordinator.transcript)
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        assert not coordinator.should_spawn(coordinator.transcript), "it has not grown since"
+        grown = read_session(talk_of(20).source())
+        assert coordinator.should_spawn(grown)
+
+    def test_counts_what_the_view_hides(self) -> None:
+        coordinator = restored()
+        coordinator.stage(coordinator.standing.messages.span(0, 3), "The first four turns.")
+        coordinator.commit(coordinator.transcript)
+        stats = coordinator.stats()
+        hidden = coordinator.project(coordinator.transcript).collapsed
+        assert (stats.collapsed_spans, stats.collapsed_turns) == (len(hidden), 4)
+        assert stats.collapsed_messages == sum(each.messages for each in hidden)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("first", "last"), [("nobody", "nobody"), ("00000001", "nobody"), ("00000004", "00000001")]
+    )
+    def test_ids_that_name_no_span(self, first: str, last: str) -> None:
+        log = MemoryLog()
+        with pytest.raises(SpanConflict):
+            restored(log).stage(Span(first, last), "What happened.")
+        assert log.version == 0, "nothing was written"
+
+    def test_a_summary_that_is_none(self) -> None:
+        coordinator = restored()
+        with pytest.raises(InvalidOption):
+            coordinator.stage(coordinator.standing.messages.span(0, 1), " ")
+
+    def test_a_summary_that_is_no_shorter(self) -> None:
+        coordinator = restored()
+        with pytest.raises(SpanConflict, match="no shorter"):
+            coordinator.stage(coordinator.standing.messages.span(0, 0), "word " * 2_000)
+
+    def test_the_last_turn_is_never_free(self) -> None:
+        with pytest.raises(InvalidOption):
+            CollapseCoordinator(MemoryLog(), keep_turns=0)
+
+    def test_what_is_not_enabled_hides_and_changes_nothing(self) -> None:
+        log = MemoryLog()
+        coordinator = restored(log)
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        coordinator.commit(coordinator.transcript)
+        off = restored(log, is_enabled=False)
+        assert off.project(off.transcript) is off.transcript
+        assert not off.owns_threshold
+        assert not off.should_spawn(off.transcript)
+        with pytest.raises(InvalidOption):
+            off.spawn(off.transcript, Extract(400))
+
+    def test_who_comes_second_is_told_and_has_the_log_anew(self) -> None:
+        log = MemoryLog()
+        first, second = restored(log), restored(log)
+        first.stage(first.standing.messages.span(0, 1), "As the first one says.")
+        with pytest.raises(LogMoved):
+            second.stage(second.standing.messages.span(2, 3), "As the second one says.")
+        assert len(second.staged) == 1
+        second.stage(second.standing.messages.span(2, 3), "As the second one says.")
+        assert [log.texts[each.summary] for each in log.snapshot.staged] == [
+            "As the first one says.",
+            "As the second one says.",
+        ]
+
+    def test_a_span_staged_again_is_the_same(self) -> None:
+        log = MemoryLog()
+        coordinator = restored(log)
+        once = coordinator.stage(coordinator.standing.messages.span(0, 1), "The same.")
+        again = coordinator.stage(coordinator.standing.messages.span(0, 1), "The same.")
+        assert once == again
+        assert len(coordinator.staged) == 1
+
+
+class LosingLog(MemoryLog):
+    """A log whose snapshot did not outlive the crash that followed the records."""
+
+    def save(
+        self,
+        state: LogState,
+        records: object,
+        snapshot: Snapshot,
+        summaries: Mapping[Digest, str],
+    ) -> LogState:
+        kept = self.snapshot
+        super().save(state, records, snapshot, summaries)  # type: ignore[arg-type]
+        if records:
+            self.snapshot = kept
+        return self.load()
+
+
+def test_what_was_committed_is_not_staged_any_more_whatever_the_snapshot_says() -> None:
+    log = LosingLog()
+    coordinator = restored(log)
+    coordinator.stage(coordinator.standing.messages.span(0, 1), "The first two turns.")
+    coordinator.commit(coordinator.transcript)
+    assert len(log.snapshot.staged) == 1
+    again = restored(log)
+    assert again.staged == ()
+    assert again.stats().collapsed_spans == 1
+
+
+def _bytes(coordinator: CollapseCoordinator) -> bytes:
+    return b"".join(coordinator.render(coordinator.transcript).pieces())
