@@ -7,8 +7,12 @@ from pathlib import Path
 
 from castore import api
 from castore.digest import Digest
-from castore.store import Store
+from castore.store import Store, StoreHandle
 from castore.store.keeping import RootChoice
+from castore.transcript.collapse.opening import open_coordinator
+from castore.transcript.collapse.spans import Messages
+from castore.transcript.collapse.staging import span_of_turns, stage_span
+from castore.transcript.collapse.summarizer import GivenText
 from castore.transcript.view import ViewRequest, plan_view
 
 TURNS = 10
@@ -72,13 +76,27 @@ def others_view(store: Store) -> None:
     for what, session in SESSIONS.items():
         if what.startswith(("other", "both", "own expired")):
             api.view_bytes(store, session, source_name=f"{what}.jsonl")
+    for what in ("both", "other"):
+        collapse(store, what, slice(2, 5), "What the others say of it.")
 
 
 def we_view(store: Store) -> None:
     for what in ("own", "both", "own expired"):
         api.view_bytes(store, SESSIONS[what], source_name="mine.jsonl")
+    for what in ("own", "both"):
+        collapse(store, what, slice(1, 4), "What we say of it.")
     expired = Digest.of(VIEWS["own expired"])
     store.forget(RootChoice(references=(str(expired),)), at_once=True)
+
+
+def collapse(store: Store, what: str, turns: slice, summary: str) -> None:
+    """These turns of the session are collapsed, and the next one is staged."""
+    coordinator = open_coordinator(SESSIONS[what], StoreHandle.of(store))
+    messages = Messages(coordinator.transcript)
+    stage_span(coordinator, messages, span_of_turns(messages, turns), GivenText(summary))
+    coordinator.commit(coordinator.transcript)
+    following = span_of_turns(messages, slice(turns.stop, turns.stop + 1))
+    stage_span(coordinator, messages, following, GivenText(f"{summary} And more."))
 
 
 def write_files(folder: Path) -> None:
