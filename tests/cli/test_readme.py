@@ -54,7 +54,12 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the commands use the programs of Linux")
 @pytest.mark.parametrize(
-    ("begin", "end", "count"), [("## A session", "And when", 9), ("## Sessions", "A model reads", 7)]
+    ("begin", "end", "count"),
+    [
+        ("## A session", "And when", 9),
+        ("## Sessions", "A model reads", 7),
+        ("## A long session", "Here the summaries", 5),
+    ],
 )
 def test_commands(person: Shell, begin: str, end: str, count: int) -> None:
     if begin != "## A session":
@@ -88,7 +93,13 @@ def test_exclude_of_the_hook_has_the_hooks_own_in_it() -> None:
 
 def test_links_lead_to_pages_that_are_there() -> None:
     links = re.findall(r"\]\(([^)]+)\)", README)
-    assert {"docs/transcripts.md", "docs/formats.md", "docs/validity.md", "docs/security.md"} <= set(links)
+    assert {
+        "docs/collapse.md",
+        "docs/transcripts.md",
+        "docs/formats.md",
+        "docs/validity.md",
+        "docs/security.md",
+    } <= set(links)
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
