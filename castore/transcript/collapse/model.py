@@ -94,8 +94,8 @@ class Staged:
             _text(said, "strategy"),
             _time(said),
         )
-        summary_id = said.get("summary_id", staged.summary_id)
-        if (said.get("collapse_id"), summary_id) != (staged.collapse_id, staged.summary_id):
+        is_fitting = said.get("collapse_id") == staged.collapse_id
+        if not is_fitting or ("summary_id" in said and said["summary_id"] != staged.summary_id):
             raise ValueError("its ids are not those of its span and summary")
         return staged
 
