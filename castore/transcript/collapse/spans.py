@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -172,12 +172,12 @@ class Messages:
                 stop += 1
             start = self._units[at][0]
             if self._is_body:
-                end = max(end for _, end in self._units[at:stop])
+                pieces += [Piece(*span, turn, 0) for span in _stretches(self._units[at:stop], staying)]
             else:
                 # What is no message goes with the turn that it stands in or after, so that a turn is the same
                 # bytes whatever span hides it.
                 end = self._units[stop][0] if stop < len(self.own) else region.end
-            pieces += [Piece(*span, turn, 0) for span in _without(start, end, staying)]
+                pieces += [Piece(*span, turn, 0) for span in _without(start, end, staying)]
             at = stop
         return _with_commas(pieces, staying) if self._is_body else pieces
 
@@ -300,6 +300,19 @@ def _without(start: int, end: int, staying: Iterable[tuple[int, int]]) -> list[t
     if start < end:
         left.append((start, end))
     return left
+
+
+def _stretches(
+    items: Sequence[tuple[int, int]], staying: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """From the first of the items to the last, but for where one that stays stands between two of them."""
+    begin, end = items[0]
+    for start, stop in items[1:]:
+        if any(end <= stays_from < start for stays_from, _ in staying):
+            yield begin, end
+            begin = start
+        end = max(end, stop)
+    yield begin, end
 
 
 def _with_commas(pieces: Sequence[Piece], staying: Sequence[tuple[int, int]]) -> list[Piece]:

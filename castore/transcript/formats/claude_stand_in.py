@@ -5,6 +5,7 @@ uuids that records which stay point to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from castore.transcript.formats.chain import Chain, Link
@@ -17,6 +18,7 @@ from castore.transcript.formats.stand_in import (
     literal_of,
     object_of,
     records_in,
+    records_with,
 )
 from castore.transcript.model import Transcript
 from castore.transcript.records import Record, Records
@@ -27,7 +29,6 @@ __all__ = ["stand_in"]
 _OF_ALL = ("isSidechain", "agentId", "sessionId", "timestamp")
 _OF_MESSAGES = (*_OF_ALL, "userType", "cwd", "version", "gitBranch", "slug")
 _POINTERS = (
-    ("parentUuid",),
     ("logicalParentUuid",),
     ("leafUuid",),
     ("sourceToolAssistantUUID",),
@@ -35,6 +36,8 @@ _POINTERS = (
     ("compactMetadata", "preservedSegment", "anchorUuid"),
     ("compactMetadata", "preservedSegment", "tailUuid"),
 )
+"""Beside the parent."""
+_POINTER = re.compile(rb'"(?:%s)"' % "|".join(sorted({way[0] for way in _POINTERS})).encode())
 
 
 def stand_in(transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
@@ -89,16 +92,18 @@ def _chain(records: Records, leaf: str | None) -> Chain:
     parents = {
         line.record.index: line.parent_uuid for line in selection.viewed if line.parent_uuid is not None
     }
-    values = [(line.record.index, line.value) for line in selection.viewed]
-    values += [(record.index, record.value) for record in selection.floating if record.value is not None]
-    pointers = [
-        (index, names[name], name) for index, value in values for name in _named(value) if name in names
-    ]
+    staying = {line.record.index for line in selection.viewed}
+    staying.update(record.index for record in selection.floating)
+    told = list(parents.items())
+    for record in records_with(records, _POINTER):
+        if record.index in staying and record.value is not None:
+            told += [(record.index, name) for name in _named(record.value)]
+    pointers = [(index, names[name], name) for index, name in told if name in names]
     return Chain(ids, above, parents, _way(selection), pointers)
 
 
 def _named(value: Value) -> Iterator[str]:
-    """The uuids that a record points to."""
+    """The uuids that a record points to beside its parent's."""
     for way in _POINTERS:
         name = value.text(*way) if way[0] in value.members else None
         if name is not None:

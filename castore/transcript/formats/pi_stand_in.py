@@ -6,7 +6,8 @@ Law: a session of version 1 counts its entries, so as many stand as stood there 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from castore.transcript.formats.chain import Chain, Link
@@ -18,6 +19,7 @@ from castore.transcript.formats.stand_in import (
     literal_of,
     object_of,
     records_in,
+    records_with,
 )
 from castore.transcript.model import Transcript
 from castore.transcript.records import Record, Records
@@ -25,7 +27,9 @@ from castore.transcript.values import Value
 
 __all__ = ["stand_in"]
 
-_POINTERS = ("parentId", "firstKeptEntryId", "targetId", "fromId")
+_POINTERS = ("firstKeptEntryId", "targetId", "fromId")
+"""Beside the parent."""
+_POINTER = re.compile(rb'"(?:%s)"' % "|".join(_POINTERS).encode())
 
 
 def stand_in(transcript: Transcript, pieces: Sequence[tuple[int, int]], text: str) -> bytes:
@@ -67,36 +71,41 @@ def _chain(records: Records, leaf: str | None) -> Chain | None:
     branch = selected(records, leaf)
     if branch.is_counted:
         return None
-    names: dict[str, int] = {}
+    way = [entry.index for entry in branch.viewed]
+    ids = {index: branch.ids[index] for index in sorted(way)}
+    names = {name: index for index, name in ids.items()}
+    above = {later: earlier for earlier, later in pairwise(way)}
+    # A last entry that says where the branch ends stays, though it is not on it.
+    ends = [record.index for record in records.objects[-1:] if _value(record).text("type") == "leaf"]
+    staying = [*way, *ends]
+    told = [(index, branch.parents[index]) for index in staying if index in branch.parents]
+    told += _told(records, frozenset(staying))
+    if any(name not in names for _, name in told):
+        # Some tools name a call as the parent: then it is the entry that holds it.
+        names = {**_calls(branch.viewed), **names}
+    pointers = [(index, names[name], name) for index, name in told if name in names]
+    return Chain(ids, above, branch.parents, way, pointers)
+
+
+def _told(records: Records, staying: frozenset[int]) -> Iterator[tuple[int, str]]:
+    """What entries name beside their parents. Few have such members, which are looked for in the bytes."""
+    for record in records_with(records, _POINTER):
+        if record.index in staying:
+            for member in _POINTERS:
+                name = _value(record).text(member) if member in _value(record).members else None
+                if name is not None:
+                    yield record.index, name
+
+
+def _calls(entries: Sequence[Record]) -> dict[str, int]:
+    """The ids of calls, and the entries that hold them."""
     calls: dict[str, int] = {}
-    parents: dict[int, str] = {}
-    for entry in branch.viewed:
-        value = _value(entry)
-        names[value.text("id") or ""] = entry.index
-        parent = value.text("parentId")
-        if parent is not None:
-            parents[entry.index] = parent
-        for block in _blocks(value):
+    for entry in entries:
+        content = _value(entry).get("message", "content")
+        for block in content.items() if content is not None else []:
             if block.text("type") == "toolCall":
                 calls.setdefault(block.text("id") or "", entry.index)
-    above = {later.index: earlier.index for earlier, later in pairwise(branch.viewed)}
-    # A last entry that says where the branch ends stays, though it is not on it.
-    ends = [record for record in records.objects[-1:] if _value(record).text("type") == "leaf"]
-    pointers = [
-        (entry.index, found, name)
-        for entry in [*branch.viewed, *ends]
-        for member in _POINTERS
-        if member in _value(entry).members and (name := _value(entry).text(member)) is not None
-        if (found := names.get(name, calls.get(name))) is not None
-    ]
-    ids = {index: name for name, index in names.items()}
-    way = [entry.index for entry in branch.viewed]
-    return Chain(dict(sorted(ids.items())), above, parents, way, pointers)
-
-
-def _blocks(entry: Value) -> list[Value]:
-    content = entry.get("message", "content")
-    return content.items() if content is not None else []
+    return calls
 
 
 def _value(entry: Record) -> Value:

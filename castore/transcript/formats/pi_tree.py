@@ -50,6 +50,7 @@ class Branch:
 
     compaction: the last one, which the model gets first. leaf: its entry's id. strays: records that are no
     entry. logs: those of our own log. is_counted: entries are known by their place, so that none may go.
+    ids, parents: of entries with ids, by their indices: what they call themselves, and their parent.
     """
 
     header: Record | None
@@ -62,6 +63,8 @@ class Branch:
     compaction: Record | None = None
     leaf: str | None = None
     is_counted: bool = False
+    ids: dict[int, str] = field(default_factory=dict)
+    parents: dict[int, str] = field(default_factory=dict)
 
     def odd(self, record: Record, code: str, words: str) -> None:
         self.oddities.append(Oddity(record.line, code, words))
@@ -183,6 +186,7 @@ class _Tree:
                     hint="ids must differ within a session, or a branch could be read in two ways",
                 )
             self.by_id[id] = entry
+            branch.ids[entry.index] = id
             self.entries.append(entry)
         self._calls: dict[str, Record] | None = None
         self._kept: set[str | None] | None = None
@@ -274,6 +278,7 @@ class _Tree:
         if not parent.is_string:
             raise session_error(f"parentId must be a string, not {_a(parent)}", entry.line)
         id = parent.text() or ""
+        self.branch.parents[entry.index] = id
         found = self.by_id.get(id)
         if found is not None or not id:
             return found

@@ -6,8 +6,9 @@ taken over as it is spelled, and only if it is a short string or a flag.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 
 from castore.transcript.arguments import json_bytes
@@ -23,6 +24,7 @@ __all__ = [
     "literal_of",
     "object_of",
     "records_in",
+    "records_with",
 ]
 
 Members = Mapping[str, bytes | str | None]
@@ -41,6 +43,19 @@ def records_in(records: Records, pieces: Sequence[tuple[int, int]]) -> list[Reco
         low, high = (bisect_left(records.records, at, key=lambda record: record.start) for at in (start, end))
         found += records.records[low:high]
     return found
+
+
+def records_with(records: Records, pattern: re.Pattern[bytes]) -> Iterator[Record]:
+    """The records whose bytes have it somewhere, in order: so members are found that few records have, if
+    they are spelled as every tool spells them, without escapes."""
+    found = pattern.search(records.data)
+    for record in records.records:
+        if found is None:
+            return
+        if found.start() < record.end:
+            if found.start() >= record.start:
+                yield record
+            found = pattern.search(records.data, record.end)
 
 
 def is_stand_in(value: Value) -> bool:
