@@ -81,6 +81,12 @@ class Records:
     def _found(self) -> dict[Hashable, Any]:
         return {}
 
+    def release(self) -> None:
+        """Forget what was read of the records. Who reads on in them asks for little."""
+        self.source.levels = 0
+        for record in self.records:
+            record.release()
+
     def span_with_line_end(self, record: Record) -> tuple[int, int]:
         """The record and the white space after it up to its line's end: what leaves when it leaves whole."""
         data = self.source.data

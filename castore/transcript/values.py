@@ -60,10 +60,12 @@ of thousands of them, and an object each would take more memory than the session
 class Source:
     """The bytes of a session. data: JSON where values stand."""
 
-    __slots__ = ("data", "names")
+    __slots__ = ("data", "levels", "names")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self.levels = _OPENED_LEVELS
+        """How deep what is nearly always asked for next is read along with a value."""
         self.names: dict[bytes, str] = {}
         """Names of members as they are spelled -> decoded: a session has few, thousands of times."""
 
@@ -208,7 +210,8 @@ class Value:
     def _known(self) -> dict[str, _Spot | Value]:
         """The members, read now if they were not."""
         if self._members is None:
-            self._members = _read_object(self.source, self.start, _OPENED_LEVELS)[0] if self.is_object else {}
+            source = self.source
+            self._members = _read_object(source, self.start, source.levels)[0] if self.is_object else {}
         return self._members
 
     def _value(self, name: str, spot: _Spot) -> Value:

@@ -138,8 +138,7 @@ def read_transcript(records: Records, options: ReadOptions, *, format: str | Non
         line = records.records[1].line if len(records.records) > 1 else 1
         raise session_error(f"a body of '{chosen.name}' is one JSON value, and there are more", line)
     transcript = chosen.read(records, options)
-    for record in records.records:
-        record.release()
+    records.release()
     return transcript
 
 
