@@ -32,16 +32,22 @@ def facts_of(region: Region, size: int) -> str:
 
 
 def contents_of(messages: Messages, region: Region, pieces: Sequence[ArchivedTurn]) -> bytes:
-    """A JSON line a piece, in order: its turn, digest and bytes, how many messages, and how it begins."""
+    """A JSON line a piece, in order: its turn, digest and bytes, how many messages, and how it begins: with
+    what is said first in it, else with its first call."""
     transcript = messages.transcript
     counts: dict[int, int] = {}
     begins: dict[int, str] = {}
+    calls: dict[int, str] = {}
     for message in transcript.messages[region.first : region.last + 1]:
         counts[message.turn] = counts.get(message.turn, 0) + 1
         for index in message.parts:
             part = transcript.parts[index]
-            if message.turn not in begins and part.kind is PartKind.PROSE and part.form is Form.TEXT:
+            if part.kind is PartKind.PROSE and part.form is Form.TEXT and message.turn not in begins:
                 begins[message.turn] = decode_literal(transcript.literal(part))
+            elif part.kind is PartKind.CALL and message.turn not in calls:
+                arguments = transcript.literal(part)[: 4 * _BEGINS_CHARACTERS].decode("utf-8", "replace")
+                calls[message.turn] = f"call {part.tool or ''} {arguments}"
+    begins = {**calls, **begins}
     lines = []
     for piece in pieces:
         said = {
