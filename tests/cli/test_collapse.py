@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -722,6 +723,24 @@ class TestProcess:
         view = shell("view", "s.jsonl", "--strategy", "collapse")
         assert len(view.out) < len(SESSION) / 3
         assert shell("unfold", stdin=view.out).out == SESSION
+
+    def test_of_several_at_once_each_is_done_or_refused(self, shell: Shell) -> None:
+        (shell.folder / "s.jsonl").write_bytes(SESSION)
+        assert shell("collapse", "stage", "s.jsonl", "--turns", "0:2").code == 0
+        running = {
+            turns: subprocess.Popen(
+                shell.command("collapse", "stage", "s.jsonl", "--turns", turns),
+                cwd=shell.folder,
+                env=shell.environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for turns in ("4:6", "8:10", "12:14")
+        }
+        codes = {turns: process.wait(timeout=60) for turns, process in running.items()}
+        assert set(codes.values()) <= {0, 15}
+        staged = [line.split("\t")[4] for line in shell("collapse", "log", "s.jsonl").lines]
+        assert staged == ["0:2", *(turns for turns, code in codes.items() if code == 0)]
 
 
 def _lose_record(desk: Sessions, number: int) -> None:
