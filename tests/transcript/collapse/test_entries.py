@@ -55,7 +55,7 @@ class TestEntries:
         assert state_from_entries(SESSION, [], None) == (LogState(), {})
 
     def test_what_a_harness_adds_and_how_it_spells_it_is_no_damage(self, place: InMemory) -> None:
-        state = filled(place, 2)
+        state = place.log().save(filled(place, 2), [Rewind((), 5.0)], Snapshot(is_armed=False), {})
         spelt = json.loads(json.dumps(place.entries))
         for entry in spelt[5:]:
             entry.update(uuid="x", timestamp="2026", parentUuid=None)

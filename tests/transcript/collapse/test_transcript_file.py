@@ -113,16 +113,29 @@ class TestTranscriptFile:
         assert place.log().load() == state
         place.log().save(state, [Reset("r", 1)], Snapshot(), {})
 
-    def test_a_lock_is_of_the_file_that_has_the_path(self, place: InFile) -> None:
-        """Who waited while another file took the path does not write with the lock of the old one."""
+    def test_a_lock_is_of_the_file_that_has_the_path(
+        self, place: InFile, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A harness puts another file in its place after it was opened: its lock holds nobody up."""
+        import fcntl
+
+        lock = fcntl.flock
+        opened: list[int] = []
+
+        def replaced(descriptor: int, how: int) -> None:
+            if not opened:
+                data = place.path.read_bytes()
+                place.path.rename(place.path.with_suffix(".old"))
+                place.path.write_bytes(data)
+            opened.append(descriptor)
+            lock(descriptor, how)
+
         state = filled(place, 1)
-        held = TranscriptFile(place.path)
-        with held.alone():
-            data = place.path.read_bytes()
-            place.path.rename(place.path.with_suffix(".old"))
-            place.path.write_bytes(data)
-            done = place.log().save(state, [Reset("r", 1)], Snapshot(), {})
-        assert place.log().load() == done
+        monkeypatch.setattr(fcntl, "flock", replaced)
+        with TranscriptFile(place.path).alone(), pytest.raises(StoreLocked):
+            place.log().save(state, [Reset("r", 1)], Snapshot(), {})
+        assert len(opened) > 2
+        assert place.log().load() == state
 
     def test_in_a_session_of_pi_each_entry_is_in_its_chain(self, fast_path: Path) -> None:
         place = InFile(fast_path / "pi.jsonl", "pi")
