@@ -3,7 +3,8 @@
 Each prints what was measured beside what it is measured against, in one run and turn about, since
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
 figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
-gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`).
+gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`), collapse (of 8,500 messages,
+or of FILE).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from pathlib import Path
 import zstandard
 
 from tests.benchmarks.document import pieces
-from tests.transcript.growing import session, session_of_size
+from tests.transcript.growing import pi_turns, session, session_of_size
 
 CTX = [sys.executable, "-m", "castore"]
 RUNS = 5
+MESSAGES = 8_500
+"""Of the long session that is collapsed."""
 
 
 def seconds(command: list[str], *, env: dict[str, str], stdin: Path | None = None) -> float:
@@ -291,6 +294,48 @@ class Bench:
         made = _peak_bytes([*CTX, "view", str(path), "-o", out], self.env)
         return made if command == ["view"] else _peak_bytes([*CTX, *command, out], self.env)
 
+    def collapse(self) -> None:
+        """Processor seconds within one process each, beside json.loads of every line and SHA-256; peaks
+        above those of 20 turns."""
+        given = self.given_session or self._long_session()
+        tiny = self.folder / "tiny-collapse.jsonl"
+        tiny.write_bytes(session(20, "pi"))
+        size = given.stat().st_size
+        for path in (given, tiny):
+            self._collapse_step("collapse", path)
+        for name, aim in (("read", "0.6 s, 6x"), ("restore", ""), ("restore and project", "1 s, 6x")):
+            ours, floor, peaks = [], [], []
+            for _ in range(self.runs):
+                begin = time.process_time()
+                _floor_view(given)
+                floor.append(time.process_time() - begin)
+                taken, peak = self._collapse_step(name.split()[-1], given)
+                ours.append(taken)
+                peaks.append((peak - self._collapse_step(name.split()[-1], tiny)[1]) / size)
+            ratio = median([a / b for a, b in zip(ours, floor, strict=True)])
+            times = f"{median(ours):.2f} s / {median(floor):.2f} s"
+            what = f"{name} {size / 1e6:.1f} MB, collapsed / json.loads a line"
+            self.report(what, f"{ratio:.1f}x ({times}); {median(peaks):.1f}x memory", aim)
+
+    def _collapse_step(self, name: str, path: Path) -> tuple[float, int]:
+        step = [sys.executable, "-m", "tests.benchmarks.collapse", name, str(path)]
+        store = str(self.folder / f"{path.stem}-store" / ".ctxstore")
+        command = [sys.executable, "-c", _START, *step, store]
+        done = subprocess.run(command, env=self.env, capture_output=True, check=True)
+        taken, peak = done.stdout.split() or (b"0", b"0")
+        return float(taken), int(peak)
+
+    def _long_session(self) -> Path:
+        path = self.folder / "long-session.jsonl"
+        with path.open("wb") as file:
+            messages = 0
+            for piece in pi_turns():
+                file.write(piece)
+                messages += piece.count(b'"type":"message"')
+                if messages >= MESSAGES:
+                    break
+        return path
+
     def session_file(self) -> Path:
         """The session that was given, or one of our own making."""
         if self.given_session is not None:
@@ -388,6 +433,9 @@ _LAUNCH = (
     "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 )
 
+_START = "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"
+"""As small, where the process itself says what it took."""
+
 
 def _measured(command: list[str], env: dict[str, str]) -> tuple[float, int]:
     """Seconds, and the largest resident size in bytes of any process of it.
@@ -423,11 +471,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
-    names += ["view", "view-memory"]
+    names += ["view", "view-memory", "collapse"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--session", type=Path, help="the session of view and view-memory")
+    parser.add_argument("--session", type=Path, help="the session of view, view-memory and collapse")
     parser.add_argument(
         "--folder", help="work in a new folder inside this one (default: the temporary folder)"
     )
