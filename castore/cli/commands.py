@@ -285,8 +285,12 @@ class CommandGroup(TyperGroup):
         return [CompletionItem(name, help=self._summary(name)) for name in names] + list(options)
 
     def _summary(self, name: str) -> str:
+        from castore.cli.help import WORDS
+
         entry = COMMANDS.get(self.prefix + name)
-        return entry.summary if entry is not None else ", ".join(members(self.prefix + name))
+        if entry is not None:
+            return entry.summary
+        return WORDS.get(name) or ", ".join(members(self.prefix + name))
 
     def _unknown(self, ctx: typer.Context, name: str) -> InvalidOption:
         from difflib import get_close_matches

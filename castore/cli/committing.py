@@ -49,6 +49,7 @@ def collapse_commit(
     """The view hides what is staged: all of it; or with a budget the oldest spans until it fits, and 17 if it
     does not. stdout has a line a span."""
     from castore.transcript.budget import Budget
+    from castore.transcript.measure import Measured
 
     size = None if budget is None else Budget.parse(budget)
     if size is not None and ids:
@@ -64,6 +65,8 @@ def collapse_commit(
         _tell_applied(coordinator, applied, size, _STAGE_MORE, dry_run=dry_run, as_json=as_json)
         return
     commits = coordinator.commit(transcript, _whole_ids(before, ids) if ids else None)
+    # Summaries are read for that: where they can't be, nothing is told but why.
+    takes = Measured(coordinator.render(transcript).size) if as_json or output.is_attended() else None
     _tell(coordinator, [each.staged for each in commits], dry_run=dry_run, as_json=as_json)
     left = len(before) - len(commits)
     if not before:
@@ -71,10 +74,8 @@ def collapse_commit(
     elif left and not ids:
         last = plural(coordinator.keep_turns, "turn")
         output.note(f"{plural(left, 'span reaches', 'spans reach')} into the last {last}, and must wait")
-    from castore.transcript.measure import Measured
-
-    takes = Measured(coordinator.render(transcript).size)
-    _sum_up(len(commits), takes, None, dry_run=dry_run, as_json=as_json)
+    if takes is not None:
+        _sum_up(len(commits), takes, None, dry_run=dry_run, as_json=as_json)
 
 
 def collapse_recover(

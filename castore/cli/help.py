@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from castore.cli.commands import COMMANDS, Entry, members
+from castore.cli.commands import COMMANDS, members
 
-__all__ = ["GROUPS", "group_map", "options_lines", "program_map"]
+__all__ = ["GROUPS", "WORDS", "group_map", "options_lines", "program_map"]
 
 GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
 
+WORDS = {"collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how"}
+"""First words of so many commands that the map has one line for them all."""
+
+
 def program_map() -> list[str]:
-    """The lines of the map: every command under its group, with its one-line help."""
+    """The lines of the map: every command under its group, with its one-line help; one for those of WORDS."""
     lines = [
         "ctx moves the bulk of an agent's context into a store and leaves references, byte for byte",
         "",
         "  ctx fold in.json > out.json          long values become references",
         "  ctx unfold out.json | cmp - in.json  and come back exactly",
     ]
-    width = max(map(len, COMMANDS))
-    for group in GROUPS:
-        shown = {name: entry for name, entry in COMMANDS.items() if entry.group == group}
+    helped: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+    for name, entry in COMMANDS.items():
+        word = name.partition(" ")[0]
+        helped[entry.group][word if word in WORDS else name] = WORDS.get(word, entry.summary)
+    width = max(len(name) for shown in helped.values() for name in shown)
+    for group, shown in helped.items():
         if shown:
             lines += ["", group, *_command_lines(shown, width)]
     return [*lines, "", "'ctx COMMAND --help' says more"]
@@ -29,7 +36,7 @@ def program_map() -> list[str]:
 
 def group_map(word: str) -> list[str]:
     """The lines of the commands whose first word is `word`."""
-    shown = members(word)
+    shown = {name: entry.summary for name, entry in members(word).items()}
     return [*_command_lines(shown, max(map(len, shown))), "", f"'ctx {word} COMMAND --help' says more"]
 
 
@@ -41,8 +48,8 @@ def options_lines(group: Any, context: Any) -> list[str]:
     return ["options", *(f"  {name:<{width}}  {_sentence(text)}" for name, text in shown)]
 
 
-def _command_lines(shown: dict[str, Entry], width: int) -> list[str]:
-    return [f"  {name:<{width}}  {_sentence(entry.summary)}" for name, entry in shown.items()]
+def _command_lines(shown: dict[str, str], width: int) -> list[str]:
+    return [f"  {name:<{width}}  {_sentence(summary)}" for name, summary in shown.items()]
 
 
 def _sentence(text: str) -> str:

@@ -10,7 +10,12 @@ from typing import Any
 from castore import api
 from castore.config import SYNC_FILES_MAX
 from castore.objects.database import encode_object
+from castore.store import StoreHandle
 from castore.store.keeping import RootChoice
+from castore.transcript.collapse.extract import Extract
+from castore.transcript.collapse.opening import open_coordinator
+from castore.transcript.collapse.spans import Messages
+from castore.transcript.collapse.staging import span_of_turns, stage_span
 from castore.transcript.decision import ViewOptions
 from castore.transcript.view import ViewRequest
 from tests.durability.shell import Shell, document
@@ -47,6 +52,9 @@ class Scenario:
         """An agent's session that it reads."""
         self.viewed: bytes = options.get("viewed", b"")
         """An earlier state of it, of which a view is recorded before."""
+        self.staged: list[slice] = options.get("staged", [])
+        """Turns of the session that are staged before."""
+        self.staged_ids: set[str] = set()
         self.stdin = self.session or self.stdin
         self.kept: dict[bytes, bytes] = {}
         """By the folded document: the source of what is there before it, and must stay."""
@@ -87,6 +95,12 @@ class Scenario:
             view = api.view_bytes(store, self.viewed, VIEWED)
             if self.arguments[0] == "view":
                 self.kept[view] = self.viewed
+        if self.staged:
+            coordinator = open_coordinator(self.session, StoreHandle.of(store))
+            messages = Messages(coordinator.transcript)
+            for turns in self.staged:
+                stage_span(coordinator, messages, span_of_turns(messages, turns), Extract())
+            self.staged_ids = {each.collapse_id for each in coordinator.staged}
         store.close()
         if self.has_unnamed:
             _leave_unnamed(shell)
@@ -149,6 +163,10 @@ MORE = [
     Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
     Scenario("view", "view", "--step", "1", session=pi_session(3)),
     Scenario("view of a grown session", "view", "--step", "1", session=pi_session(5), viewed=pi_session(4)),
+    Scenario("collapse stage", "collapse", "stage", session=pi_session(6)),
+    Scenario(
+        "collapse commit", "collapse", "commit", session=pi_session(6), staged=[slice(0, 4), slice(4, 8)]
+    ),
 ]
 """Of these not every sync is needed for a promise: some only make sure of what may be on the disk already."""
 

@@ -14,7 +14,9 @@ import pytest
 
 from castore import api
 from castore.gc.sweep import sweep
-from castore.store import Store
+from castore.store import Store, StoreHandle
+from castore.transcript.collapse.opening import open_coordinator
+from castore.transcript.view import ViewRequest, make_view
 from tests.durability.scenario import MORE, SCENARIOS, Scenario
 from tests.durability.shell import Shell
 from tests.durability.test_many_at_once import findings, serious
@@ -88,7 +90,7 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     if scenario.stdin and scenario.arguments[0] == "fold":
         folded = (shell.folder / scenario.out).read_bytes() if scenario.out else again.out
         assert api.unfold_bytes(store, folded) == scenario.stdin
-    if scenario.session:
+    if scenario.arguments[0] == "view":
         assert api.unfold_bytes(store, again.out) == scenario.session
     if scenario.arguments[0] == "put":
         for digest in again.out.decode().split():
@@ -113,7 +115,21 @@ def check(scenario: Scenario, shell: Shell) -> Store | None:
     assert [each for each in serious(findings(store)) if not each.startswith(told)] == []
     for folded, source in scenario.kept.items():
         assert api.unfold_bytes(store, folded) == source
+    if scenario.arguments[0] == "collapse":
+        check_log(scenario, store)
     return store
+
+
+def check_log(scenario: Scenario, store: Store) -> None:
+    """The log opens; what was staged is staged or committed, and the view gives the session back."""
+    coordinator = open_coordinator(scenario.session, StoreHandle.of(store))
+    waiting = {each.collapse_id for each in coordinator.staged}
+    committed = {each.collapse_id for each in coordinator.commits}
+    assert not waiting & committed
+    assert waiting | committed >= scenario.staged_ids
+    view = make_view(scenario.session, StoreHandle.of(store), ViewRequest(("collapse",)))
+    assert len(view.transcript.collapsed) == len(committed)
+    assert api.unfold_bytes(store, view.to_bytes()) == scenario.session
 
 
 class TestKilled:

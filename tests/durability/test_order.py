@@ -42,8 +42,9 @@ REPEATED = [
 FAILED = [
     pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])
     for each in (*SCENARIOS, *MORE)
-    # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again.
-    if not each.has_unnamed
+    # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again. A
+    # collapse that is done again finds its records, appends nothing and promises nothing.
+    if not (each.has_unnamed or each.arguments[0] == "collapse")
 ]
 SYNCS = ("fsync", "fdatasync", "syncfs")
 
