@@ -91,7 +91,7 @@ def we_view(store: Store) -> None:
 
 def collapse(store: Store, what: str, turns: slice, summary: str) -> None:
     """These turns of the session are collapsed, and the next one is staged."""
-    coordinator = open_coordinator(SESSIONS[what], StoreHandle.of(store))
+    coordinator = open_coordinator(SESSIONS[what], StoreHandle.of(store), clock=store.parts.clock)
     messages = Messages(coordinator.transcript)
     stage_span(coordinator, messages, span_of_turns(messages, turns), GivenText(summary))
     coordinator.commit(coordinator.transcript)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -33,15 +34,18 @@ def open_coordinator(
     scope: str | None = None,
     keep_turns: int = KEEP_TURNS,
     is_rehearsed: bool = False,
+    clock: Callable[[], float] = time.time,
 ) -> CollapseCoordinator:
     """The collapse of a session whose log is in the store. data: the session, or a recorded view of it.
 
-    name, scope: as of session_log. is_rehearsed: nothing that is done with it is written. Nothing is made
-    by opening: no store, no log. Raises SessionInvalid, InvalidOption, LogDamaged, and what reading the store
-    raises.
+    name, scope: as of session_log; clock: unix seconds. is_rehearsed: nothing that is done with it is
+    written. Nothing is made by opening: no store, no log. Raises SessionInvalid, InvalidOption, LogDamaged,
+    and what reading the store raises.
     """
     log: CollapseLog = _OwnLog(lambda: session_log(coordinator.transcript, handle, name, scope))
-    coordinator = CollapseCoordinator(Rehearsal(log) if is_rehearsed else log, keep_turns=keep_turns)
+    coordinator = CollapseCoordinator(
+        Rehearsal(log) if is_rehearsed else log, keep_turns=keep_turns, clock=clock
+    )
     coordinator.restore(data, handle)
     return coordinator
 
