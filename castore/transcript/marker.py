@@ -19,6 +19,7 @@ __all__ = [
     "MarkerWatch",
     "clip_marker",
     "collapse_marker",
+    "collapsed_in",
     "least_bytes",
     "marker",
     "same_marker",
@@ -104,6 +105,12 @@ def collapse_marker(contents: Descriptor, facts: str, retrieve_with: str | None)
     """It names what lists the turns that are hidden, and says how to read that."""
     verb = _verb(contents, retrieve_with) or f"; ctx cat {_short(contents)} lists them"
     return f"[ctx {_short(contents)}: {facts}{verb}]"
+
+
+def collapsed_in(data: bytes) -> str | None:
+    """The first marker that stands before the summary of what is collapsed; None if there is none."""
+    found = _COLLAPSED.search(data) if _BEGINS in data else None
+    return None if found is None else found[1].decode()
 
 
 def whole_marker(data: bytes, known: Collection[str] = ()) -> str | None:

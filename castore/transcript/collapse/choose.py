@@ -48,10 +48,25 @@ def reaches_into_last(messages: Messages, region: Region, keep_turns: int) -> bo
     return region.last_turn in messages.turns[-keep_turns:]
 
 
-def fewest(count: int, fits: Callable[[int], bool]) -> int | None:
-    """The fewest of 0 to `count` that fit; None if none do. All are asked in turn: a span that swallows
-    another may make the view longer, so that more need not fit where fewer do."""
-    return next((each for each in range(count + 1) if fits(each)), None)
+def fewest(count: int, fits: Callable[[int], bool], *, is_falling: bool) -> int | None:
+    """The fewest of 0 to `count` that fit; None if none do.
+
+    is_falling: more fit wherever fewer do, so that not all need be asked in turn. A span that swallows
+    another may make the view longer.
+    """
+    if not is_falling:
+        return next((each for each in range(count + 1) if fits(each)), None)
+    if fits(0):
+        return 0
+    low, high = 0, 1
+    while not fits(high):
+        if high == count or count == 0:
+            return None
+        low, high = high, min(2 * high, count)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
 
 
 # --- Helpers ---------------------------------------------------------------------------------------

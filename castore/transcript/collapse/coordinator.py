@@ -4,9 +4,10 @@ Laws:
 - What `project` gives follows from the transcript and the log alone, in this process or the next; it writes
   nothing. Asked before all was restored it raises NotRestored: never a wrong view.
 - What changes the log is on the disk when the call returns, and a crash before leaves the log as it was or
-  with a beginning of what was to be appended. When it raises, nothing is in the log that was not there.
+  with a beginning of what was to be appended. So may a disk that fails; what is refused has changed nothing.
 - Subscribers are told after a change, when no lock is held and no transaction is open.
-- One thread at a time. Of two processes that change one log the slower gets LogMoved, with the log read anew.
+- One thread at a time. Of two processes that change one log the slower gets LogMoved, with the log read anew,
+  but for a span that can be staged on what is there then.
 
 The order of restoring: the messages; the views that are recorded of them, since what lies there may be a view
 of the session; the log; then the first projection.
@@ -14,18 +15,19 @@ of the session; the log; then the first projection.
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from castore.digest import Digest
-from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, SummarizerFailed
+from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, ViewMissing
 from castore.transcript.budget import Budget
 from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region
-from castore.transcript.collapse.model import Commit, LogRecord, Reset, Snapshot, Span, Staged
+from castore.transcript.collapse.model import Commit, LogRecord, Reset, Snapshot, Span, Staged, parse_record
 from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.placeholder import facts_of
 from castore.transcript.collapse.project import collapsed_region, project
@@ -36,6 +38,7 @@ from castore.transcript.collapse.standing import CollapseStats, Standing
 from castore.transcript.collapse.summarizer import GivenText, Summarizer, checked_summary
 from castore.transcript.decision import ViewOptions
 from castore.transcript.formats import read_session
+from castore.transcript.marker import collapsed_in
 from castore.transcript.measure import Measured, Meter
 from castore.transcript.model import Transcript
 from castore.transcript.recorded import session_bytes
@@ -51,6 +54,8 @@ KEEP_TURNS = 4
 """The last turns that no span reaches into, unless somebody says otherwise."""
 
 _ERROR_CHARACTERS = 300
+_TRIES = 5
+"""How often a span is staged anew where other processes write in the log."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Applied:
     takes; is_enough: of the budget."""
 
     committed: tuple[Commit, ...]
-    transcript: Transcript
+    transcript: Transcript = field(repr=False)
     measured: Measured
     is_enough: bool
 
@@ -105,6 +110,9 @@ class CollapseCoordinator:
         self._state = LogState()
         self._summaries: dict[Digest, str] = {}
         self._subscribers: list[Callable[[CollapseStats], None]] = []
+        self._standing: tuple[tuple[Messages, LogState, int], Standing] | None = None
+        self._meters: dict[bool, Meter] = {}
+        """By whether they count tokens: of the session that was seen last."""
 
     # --- Restoring ---
 
@@ -123,11 +131,14 @@ class CollapseCoordinator:
         self._source = source
 
     def restore_views(self, handle: StoreHandle | None = None) -> None:
-        """Then: what earlier views moved out of these bytes is back. Raises SessionInvalid, and what reading
-        a view back raises."""
+        """Then: what earlier views moved out of these bytes is back. Raises ViewMissing for a collapsed view
+        that is not recorded there, SessionInvalid, and what reading a view back raises."""
         self._require(_Phase.MESSAGES, "restore the messages first")
         if handle is not None and handle.exists:
             self._source = session_bytes(handle.get(), self._source)
+        marker = collapsed_in(self._source)
+        if marker is not None:
+            raise ViewMissing(marker)
         self._see(read_session(self._source))
         self._phase = _Phase.VIEWS
 
@@ -162,7 +173,10 @@ class CollapseCoordinator:
     def standing(self) -> Standing:
         """How the session that was seen last, and its log, stand to each other."""
         self._require_ready()
-        return Standing(self._seen, self._state, self.keep_turns)
+        asked = (self._seen, self._state, self.keep_turns)
+        if self._standing is None or not all(map(operator.is_, self._standing[0], asked)):
+            self._standing = asked, Standing(*asked)
+        return self._standing[1]
 
     @property
     def commits(self) -> list[Commit]:
@@ -200,7 +214,7 @@ class CollapseCoordinator:
 
     def measure(self, transcript: Transcript, budget: Budget) -> Measured:
         """What the view takes, in the budget's unit."""
-        return Meter(transcript, is_tokens=budget.is_tokens).measure(self.render(transcript))
+        return self._meter(transcript, budget).measure(self.render(transcript))
 
     def should_spawn(self, transcript: Transcript) -> bool:
         """Whether a summarizer is due: the view takes `spawn_tokens`, and that much more than when the last
@@ -245,15 +259,23 @@ class CollapseCoordinator:
         """The span waits with its summary; the view is what it was. Staged spans that it holds whole give
         way to it. strategy: what made the summary, if not somebody by hand.
 
-        Raises SpanConflict, InvalidOption for a summary by hand that is none, SummarizerFailed for another's,
-        LogMoved.
+        Where another process wrote meanwhile, it is tried again on what is there then. Raises SpanConflict,
+        InvalidOption for a summary by hand that is none, SummarizerFailed for another's, LogMoved.
         """
         self._require_enabled()
-        self.observe(self.transcript)
         if strategy is None:
             given = GivenText(summary)
             summary, strategy = given.text, given.strategy
         text = checked_summary(summary, by=strategy)
+        for _ in range(_TRIES - 1):
+            try:
+                return self._stage(span, text, strategy)
+            except LogMoved:
+                continue  # The log was read anew.
+        return self._stage(span, text, strategy)
+
+    def _stage(self, span: Span, text: str, strategy: str) -> Staged:
+        self.observe(self.transcript)
         standing = self.standing
         if not self._is_shorter(standing.region(span), text):
             raise SpanConflict("the summary with its marker is no shorter than what it hides")
@@ -264,33 +286,42 @@ class CollapseCoordinator:
         return staged
 
     def spawn(
-        self, transcript: Transcript, summarizer: Summarizer, *, turns_max: int = TURNS_MAX
+        self,
+        transcript: Transcript,
+        summarizer: Summarizer,
+        *,
+        span: Span | None = None,
+        turns_max: int = TURNS_MAX,
     ) -> Staged | None:
-        """The oldest turns that are free are summarized and staged. None, an empty spawn, if there are none,
-        or if the summary would be no shorter than they are.
+        """The span, or the oldest turns that are free, are summarized and staged. None, an empty spawn, if no
+        turns are, or if the summary would be no shorter than they are.
 
-        Raises SummarizerFailed, which is noted in the log as well; and what `stage` raises.
+        Raises SpanConflict for a span that can't be staged, before it is summarized; SummarizerFailed, and
+        whatever else the summarizer raises, which is noted in the log; and what `stage` raises.
         """
         self._require_enabled()
+        strategy = _strategy_of(summarizer)
         self.observe(transcript)
+        if span is not None:
+            region: Region | None = self.standing.region(span)
+        else:
+            taken = self.standing.taken
+            region = next_region(self._seen, taken, keep_turns=self.keep_turns, turns_max=turns_max)
         tokens = self._tokens(transcript)
-        taken = self.standing.taken
-        region = next_region(self._seen, taken, keep_turns=self.keep_turns, turns_max=turns_max)
         if region is None:
             self._note_spawn(tokens, is_empty=True)
             return None
         text = text_of(transcript, region.first, region.last + 1)
         try:
-            summary = checked_summary(summarizer.summarize(text), by=summarizer.strategy)
-        except SummarizerFailed as error:
-            self._note_spawn(tokens, error=error.message)
+            summary = checked_summary(summarizer.summarize(text), by=strategy)
+        except Exception as error:
+            self._note_spawn(tokens, error=str(error).strip() or type(error).__name__)
             raise
         is_empty = not self._is_shorter(region, summary)
         self._note_spawn(tokens, is_empty=is_empty)
         if is_empty:
             return None
-        span = Span(self._seen.id_of(region.first), self._seen.id_of(region.last))
-        return self.stage(span, summary, strategy=summarizer.strategy)
+        return self.stage(self._seen.span_of(region), summary, strategy=strategy)
 
     def apply_if_needed(self, transcript: Transcript, budget: Budget) -> Applied:
         """Staged spans are committed, the oldest first, until the view fits; none if it fits already, all if
@@ -298,12 +329,12 @@ class CollapseCoordinator:
         self._require_enabled()
         self.observe(transcript)
         ready = self.standing.ready
-        meter = Meter(transcript, is_tokens=budget.is_tokens)
+        meter = self._meter(transcript, budget)
 
         def fits(count: int) -> bool:
             return meter.measure(self._planned(transcript, ready[:count])).size <= budget.limit
 
-        count = fewest(len(ready), fits)
+        count = fewest(len(ready), fits, is_falling=not self.standing.swallows)
         return self._apply(transcript, ready if count is None else ready[:count], meter, budget)
 
     def recover_from_overflow(self, transcript: Transcript, budget: Budget) -> Applied:
@@ -311,7 +342,7 @@ class CollapseCoordinator:
         that `is_enough` is False, the caller compacts the whole session."""
         self._require_enabled()
         self.observe(transcript)
-        meter = Meter(transcript, is_tokens=budget.is_tokens)
+        meter = self._meter(transcript, budget)
         return self._apply(transcript, self.standing.ready, meter, budget)
 
     def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
@@ -346,6 +377,14 @@ class CollapseCoordinator:
             project(transcript, commits, self._summary, retrieve_with=words, messages=self._seen)
         )
 
+    def _meter(self, transcript: Transcript, budget: Budget) -> Meter:
+        """Of the session that was seen last, what a part takes is counted once."""
+        if transcript is not self.transcript:
+            return Meter(transcript, is_tokens=budget.is_tokens)
+        if budget.is_tokens not in self._meters:
+            self._meters[budget.is_tokens] = Meter(transcript, is_tokens=budget.is_tokens)
+        return self._meters[budget.is_tokens]
+
     def _tokens(self, transcript: Transcript) -> int:
         return self.measure(transcript, Budget(1, is_tokens=True)).size
 
@@ -375,6 +414,8 @@ class CollapseCoordinator:
         commits = []
         for each in staged:
             region = self._seen.region(each.span)
+            # One that can't be read would leave a session without a view.
+            self._summary(each.summary)
             commits.append(Commit(each, facts_of(region, self._seen.size(region)), now))
         if commits:
             left = self._state.snapshot.without([each.collapse_id for each in commits])
@@ -400,13 +441,20 @@ class CollapseCoordinator:
         snapshot: Snapshot,
         summaries: Mapping[Digest, str] | None = None,
     ) -> None:
-        """It is written; then subscribers are told, all of them, whatever one of them raises."""
+        """It is written; then subscribers are told, all of them, whatever one of them raises.
+
+        When writing fails, part of the records may be there: the log must be restored before anything else.
+        """
         summaries = summaries or {}
+        _check(records, snapshot)
         self._summaries.update(summaries)
         try:
             self._state = self.log.save(self._state, records, snapshot, summaries)
         except LogMoved:
             self._take(self.log.load())
+            raise
+        except BaseException:
+            self._phase = _Phase.VIEWS
             raise
         stats = self.stats()
         with ExitStack() as calls:
@@ -426,6 +474,7 @@ class CollapseCoordinator:
     def _see(self, transcript: Transcript) -> None:
         if self._messages is None or self._messages.transcript is not transcript:
             self._messages = Messages(transcript)
+            self._meters.clear()
 
     @property
     def _seen(self) -> Messages:
@@ -444,3 +493,28 @@ class CollapseCoordinator:
         self._require_ready()
         if not self.is_enabled:
             raise InvalidOption("collapse is not enabled for this session")
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _strategy_of(summarizer: Summarizer) -> str:
+    """Raises InvalidOption for what is no summarizer."""
+    strategy = getattr(summarizer, "strategy", None)
+    if not isinstance(strategy, str) or not callable(getattr(summarizer, "summarize", None)):
+        raise InvalidOption(
+            f"a {type(summarizer).__name__} is no summarizer",
+            hint="it has a name, a version, a strategy and summarize(text)",
+        )
+    return strategy
+
+
+def _check(records: Sequence[LogRecord], snapshot: Snapshot) -> None:
+    """What is written can be read again. Raises InvalidOption: a reason or a strategy is empty or too long,
+    the clock tells no time, too much is staged."""
+    try:
+        for record in records:
+            parse_record(record.to_json())
+        Snapshot.parse(snapshot.to_json())
+    except ValueError as error:
+        raise InvalidOption(f"no log can hold that: {error}") from error

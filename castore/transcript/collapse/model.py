@@ -10,6 +10,7 @@ Laws:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -37,14 +38,18 @@ _ID_CHARACTERS_MAX = 200
 _TEXT_CHARACTERS_MAX = 300
 _IDS_MAX = 4096
 _COUNT_MAX = 2**53
+_CONTENT = re.compile("[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole turns, by the ids of their first and last message (castore.transcript.collapse.spans)."""
+    """Whole turns, by the ids of their first and last message, and 16 hex digits of what they all say: other
+    turns between two such messages are another span. content empty: whatever they say
+    (castore.transcript.collapse.spans)."""
 
     first_id: str
     last_id: str
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,12 @@ class Staged:
     summary: Digest
     strategy: str
     created_at: float
+    collapse_id: str = field(init=False, repr=False)
 
-    @property
-    def collapse_id(self) -> str:
-        said = json.dumps([self.span.first_id, self.span.last_id, str(self.summary), self.strategy])
-        return sha256(said.encode()).hexdigest()[:16]
+    def __post_init__(self) -> None:
+        span = self.span
+        said = json.dumps([span.first_id, span.last_id, span.content, str(self.summary), self.strategy])
+        object.__setattr__(self, "collapse_id", sha256(said.encode()).hexdigest()[:16])
 
     @property
     def summary_id(self) -> str:
@@ -79,6 +85,7 @@ class Staged:
             "summary": str(self.summary),
             "first_archived_id": self.span.first_id,
             "last_archived_id": self.span.last_id,
+            "content": self.span.content,
             "strategy": self.strategy,
             "created_at": self.created_at,
         }
@@ -89,7 +96,7 @@ class Staged:
         may be left out."""
         said = _object(said)
         staged = cls(
-            Span(_id(said, "first_archived_id"), _id(said, "last_archived_id")),
+            Span(_id(said, "first_archived_id"), _id(said, "last_archived_id"), _content(said)),
             _digest(said, "summary"),
             _text(said, "strategy"),
             _time(said),
@@ -279,6 +286,13 @@ def _ids(said: Mapping[str, Any], name: str) -> list[str]:
     for each in value:
         if not isinstance(each, str) or not 0 < len(each) <= _ID_CHARACTERS_MAX:
             raise ValueError(f"{name} must hold ids")
+    return value
+
+
+def _content(said: Mapping[str, Any]) -> str:
+    value = said.get("content")
+    if not isinstance(value, str) or _CONTENT.fullmatch(value) is None:
+        raise ValueError("content must be 16 hex digits")
     return value
 
 

@@ -43,7 +43,9 @@ def contents_of(messages: Messages, region: Region, pieces: Sequence[ArchivedTur
         for index in message.parts:
             part = transcript.parts[index]
             if part.kind is PartKind.PROSE and part.form is Form.TEXT and message.turn not in begins:
-                begins[message.turn] = decode_literal(transcript.literal(part))
+                text = decode_literal(transcript.literal(part))
+                if text.strip():
+                    begins[message.turn] = text
             elif part.kind is PartKind.CALL and message.turn not in calls:
                 arguments = transcript.literal(part)[: 4 * _BEGINS_CHARACTERS].decode("utf-8", "replace")
                 calls[message.turn] = f"call {part.tool or ''} {arguments}"

@@ -61,7 +61,9 @@ def collapsed_region(
     )
     size = sum(piece.end - piece.start for piece in pieces)
     contents = contents_of(messages, region, pieces)
-    text = message_text(facts_of(region, size), contents, summary, retrieve_with)
+    text = message_text(
+        facts_of(region, sum(piece.size for piece in pieces)), contents, summary, retrieve_with
+    )
     spans = [(piece.start, piece.end) for piece in pieces]
     replacement = find_format(transcript.format).stand_in(transcript, spans, text)
     replacement += _line_end(transcript, pieces[0])

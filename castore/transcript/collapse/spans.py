@@ -10,21 +10,21 @@ Laws:
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
-from castore.errors import SpanConflict
+from castore.errors import InvalidOption, SpanConflict
 from castore.transcript.collapse.model import Commit, Span
 from castore.transcript.formats import find_format
 from castore.transcript.model import Message, Role, Transcript
 
 __all__ = ["Messages", "Piece", "Region", "shown"]
 
-_ID_CHARACTERS_MAX = 200
+_ID_CHARACTERS_MAX = 64
 _LEAD_BYTES_MAX = 200
 _MADE = re.compile(r"#([0-9]{1,9})-([0-9a-f]{8})")
 
@@ -67,11 +67,14 @@ class Messages:
     """The messages of one transcript (with nothing collapsed yet): their ids, turns and places."""
 
     def __init__(self, transcript: Transcript) -> None:
-        assert not transcript.collapsed, "spans are of the session, not of a view of it"
+        if transcript.collapsed:
+            raise InvalidOption("the transcript is projected already: spans are of the session itself")
         self.transcript = transcript
         self.own = [message for message in transcript.messages if message.role is not Role.SYSTEM]
         """Those that may leave: instructions are for the whole session."""
         self._is_body = find_format(transcript.format).is_body
+        self._said: dict[int, bytes] = {}
+        self._found: dict[Span, Region | str] = {}
         self._indices: dict[str, int] = {}
         for message in transcript.messages:
             if _is_usable(message.id):
@@ -84,7 +87,7 @@ class Messages:
         message = self.transcript.messages[index]
         if _is_usable(message.id) and self._indices[message.id] == index:  # type: ignore[index]
             return message.id  # type: ignore[return-value]
-        return f"#{index}-{self._says(message)}"
+        return f"#{index}-{self._says(message).hex()[:8]}"
 
     def index_of(self, id: str) -> int | None:
         """The message of this id; None if there is none."""
@@ -100,9 +103,11 @@ class Messages:
         offsets = self.transcript.compactions
         if not offsets:
             return None
-        data = self.transcript.source
+        summary = next((each for each in self.own if each.position == self._floor), None)
+        if summary is not None and self.id_of(summary.index) == summary.id:
+            return summary.id
         end = self._record_end(offsets[-1])
-        return sha256(memoryview(data)[offsets[-1] : end]).hexdigest()[:16]
+        return sha256(memoryview(self.transcript.source)[offsets[-1] : end]).hexdigest()[:16]
 
     # --- Turns ---
 
@@ -116,7 +121,11 @@ class Messages:
         low, high = self._range(first_turn, last_turn)
         if low == high:
             raise SpanConflict(f"turns {first_turn} to {last_turn} have no messages")
-        return Span(self.id_of(self.own[low].index), self.id_of(self.own[high - 1].index))
+        return self._span(self.own[low].index, self.own[high - 1].index)
+
+    def span_of(self, region: Region) -> Span:
+        """The span of a region."""
+        return self._span(region.first, region.last)
 
     def region(self, span: Span) -> Region:
         """Where the span is. Raises SpanConflict: an id is unknown, or the turns can't leave."""
@@ -127,14 +136,29 @@ class Messages:
 
     def find(self, span: Span) -> Region | str:
         """As `region`; the words instead of the error."""
+        found = self._found.get(span)
+        if found is None:
+            found = self._found[span] = self._find(span)
+        return found
+
+    def has(self, span: Span) -> bool:
+        """Whether its messages are there and say what they said, though they may not be free to leave."""
+        first, last = self.index_of(span.first_id), self.index_of(span.last_id)
+        if first is None or last is None or last < first:
+            return False
+        return span.content in ("", self._content(first, last))
+
+    def _find(self, span: Span) -> Region | str:
         first, last = self.index_of(span.first_id), self.index_of(span.last_id)
         for id, index in ((span.first_id, first), (span.last_id, last)):
             if index is None:
-                return f"the session has no message '{id}'"
+                return f"the branch that is viewed has no message '{id}'"
         assert first is not None
         assert last is not None
         if last < first:
             return f"message '{span.last_id}' stands before '{span.first_id}'"
+        if span.content not in ("", self._content(first, last)):
+            return f"what stands from message '{span.first_id}' to '{span.last_id}' is not what it was"
         messages = self.transcript.messages
         first_turn, last_turn = messages[first].turn, messages[last].turn
         low, high = self._range(first_turn, last_turn)
@@ -176,20 +200,36 @@ class Messages:
             else:
                 # What is no message goes with the turn that it stands in or after, so that a turn is the same
                 # bytes whatever span hides it.
-                end = self._units[stop][0] if stop < len(self.own) else region.end
+                end = self._gap_end(stop) if stop < len(self.own) else region.end
                 pieces += [Piece(*span, turn, 0) for span in _without(start, end, staying)]
             at = stop
         return _with_commas(pieces, staying) if self._is_body else pieces
 
     # --- Helpers ---
 
-    def _says(self, message: Message) -> str:
-        whole = sha256(str(message.role).encode())
-        for index in message.parts:
-            part = self.transcript.parts[index]
-            whole.update(f"\0{part.kind} {part.size}\0".encode())
-            whole.update(memoryview(self.transcript.source)[part.start : part.end])
-        return whole.hexdigest()[:8]
+    def _span(self, first: int, last: int) -> Span:
+        return Span(self.id_of(first), self.id_of(last), self._content(first, last))
+
+    def _content(self, first: int, last: int) -> str:
+        """Of what the messages from one to the other say; instructions are no part of a span."""
+        whole = sha256()
+        for message in self.transcript.messages[first : last + 1]:
+            if message.role is not Role.SYSTEM:
+                whole.update(self._says(message))
+        return whole.hexdigest()[:16]
+
+    def _says(self, message: Message) -> bytes:
+        """A digest of the message's role and of what its parts say, without what stands around them."""
+        found = self._said.get(message.index)
+        if found is None:
+            data = memoryview(self.transcript.source)
+            whole = sha256(str(message.role).encode())
+            for index in message.parts:
+                part = self.transcript.parts[index]
+                whole.update(f"\0{part.kind} {part.size}\0".encode())
+                whole.update(data[part.start : part.end])
+            found = self._said[message.index] = whole.digest()
+        return found
 
     def _range(self, first_turn: int, last_turn: int) -> tuple[int, int]:
         """Where in `own` the messages of these turns are."""
@@ -227,6 +267,17 @@ class Messages:
         records = self.transcript.records
         return records.span_with_line_end(records.records[bisect_right(self._starts, offset) - 1])[1]
 
+    def _gap_end(self, at: int) -> int:
+        """What is no message, behind the one before `at` of `own`, goes with that up to here: to the next
+        message, or to records that leave for another reason, such as turns that were taken back."""
+        leave = bisect_left(self._leaves, self._ends[at])
+        start = self._units[at][0]
+        return min(start, self._leaves[leave]) if leave < len(self._leaves) else start
+
+    @cached_property
+    def _leaves(self) -> list[int]:
+        return [leave.start for leave in self.transcript.leaves]
+
     @cached_property
     def _floor(self) -> int:
         """Where the last compaction's summary begins: what begins there, or before, stays."""
@@ -237,15 +288,17 @@ class Messages:
         return next((position for position in summaries if position >= offset), offset)
 
     @cached_property
-    def _calls(self) -> dict[str, int]:
-        return {call: message.index for message in self.own for call in message.calls}
-
-    @cached_property
-    def _answers(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+    def _partners(self) -> dict[int, list[tuple[int, str]]]:
+        """Of messages with calls or results: where the other halves stand, and the calls' ids. A result is of
+        the latest call before it that has its id, for some tools give the same ids again."""
+        latest: dict[str, int] = {}
+        found: dict[int, list[tuple[int, str]]] = {}
         for message in self.own:
+            latest.update((call, message.index) for call in message.calls)
             for call in message.answers:
-                found.setdefault(call, []).append(message.index)
+                if (made := latest.get(call)) is not None:
+                    found.setdefault(message.index, []).append((made, call))
+                    found.setdefault(made, []).append((message.index, call))
         return found
 
     def _region(self, low: int, high: int) -> Region | str:
@@ -254,18 +307,19 @@ class Messages:
         start, end = self._units[low][0], max(end for _, end in self._units[low:high])
         where = f"turns {first.turn} to {last.turn}" if first.turn < last.turn else f"turn {first.turn}"
         if start <= self._floor:
-            return f"{where} hold the compaction that the session goes on from, or lie before it"
+            verb = "hold" if first.turn < last.turn else "holds"
+            lie = "lie" if first.turn < last.turn else "lies"
+            return f"{where} {verb} the compaction that the session goes on from, or {lie} before it"
         if self._ends[low] > start or (high < len(self.own) and end > self._units[high][0]):
-            return f"what {where} consist of is mixed with other turns"
+            return f"what belongs to {where} is mixed with other turns"
         for message in messages:
-            for call in message.calls:
-                if any(not first.index <= index <= last.index for index in self._answers.get(call, ())):
-                    return f"the result of the call '{call}' stands outside of {where}"
-            for call in message.answers:
-                if not first.index <= self._calls.get(call, first.index) <= last.index:
+            for index, call in self._partners.get(message.index, ()):
+                if index < first.index:
                     return f"the call '{call}' of a result in {where} stands outside"
+                if index > last.index:
+                    return f"the result of the call '{call}' stands outside of {where}"
         if high < len(self.own) and not self._is_body:
-            end = self._units[high][0]
+            end = self._gap_end(high)
         return Region(first.index, last.index, first.turn, last.turn, start, end, len(messages))
 
 
@@ -285,7 +339,8 @@ def shown(commits: Iterable[Commit], messages: Messages) -> list[tuple[Commit, R
 
 def _is_usable(id: str | None) -> bool:
     """Whether a message may be called as its format calls it."""
-    return id is not None and 0 < len(id) <= _ID_CHARACTERS_MAX and id[0] != "#" and id.isprintable()
+    is_short = id is not None and 0 < len(id) <= _ID_CHARACTERS_MAX
+    return is_short and id[0] != "#" and id.isascii() and id.isprintable()  # type: ignore[index, union-attr]
 
 
 def _without(start: int, end: int, staying: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from castore.digest import Digest
-from castore.errors import SpanConflict
+from castore.errors import SpanConflict, ViewMissing
 from castore.transcript.collapse.choose import reaches_into_last
 from castore.transcript.collapse.model import (
     Boundary,
@@ -26,11 +26,15 @@ from castore.transcript.collapse.model import (
 from castore.transcript.collapse.persistence import LogState
 from castore.transcript.collapse.replay import holding_commits, latest_boundary
 from castore.transcript.collapse.spans import Messages, Region, shown
+from castore.transcript.marker import whole_marker
 
 __all__ = ["CollapseStats", "Standing"]
 
 EMPTY_SPAWNS_MAX = 3
 """After so many in a row that gave nothing, the stats have a warning."""
+
+_IDS_A_RECORD = 40
+"""More than so many spans that are dropped at once are told in several records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,11 @@ class Standing:
         """What is staged and may be committed."""
         return [each for each, region in self.staged if not self._is_recent(region)]
 
+    @property
+    def swallows(self) -> bool:
+        """Whether something is staged that holds what is collapsed."""
+        return any(region.meets(other) for _, region in self.staged for _, other in self.collapsed)
+
     def region(self, span: Span) -> Region:
         """Where the span is, if it may be staged. Raises SpanConflict."""
         region = self.messages.region(span)
@@ -108,7 +117,7 @@ class Standing:
     def with_staged(self, span: Span, summary: Digest, strategy: str, now: float) -> tuple[Staged, Snapshot]:
         """The span is staged too; those that it holds whole give way to it. Raises SpanConflict."""
         region = self.region(span)
-        staged = Staged(span, summary, strategy, now)
+        staged = Staged(self.messages.span_of(region), summary, strategy, now)
         kept = []
         for other, at in self.staged:
             if other.collapse_id == staged.collapse_id:
@@ -126,7 +135,9 @@ class Standing:
         return [Boundary(boundary_id, now)]
 
     def seen(self, now: float) -> tuple[list[LogRecord], Snapshot]:
-        """What the log should say of a compaction and of turns that are gone; the snapshot once it does."""
+        """What the log should say of a compaction and of turns that are gone; the snapshot once it does.
+
+        Raises ViewMissing where they may be gone for another reason."""
         snapshot = self.state.snapshot
         if not (self.commits or snapshot.staged):
             return [], snapshot
@@ -134,12 +145,17 @@ class Standing:
         if records:
             # A compaction drops them all.
             return records, replace(snapshot, staged=())
-        gone = {each.collapse_id for each in self.commits if not self._is_there(each.span)}
-        there = [each for each, _ in self.staged]
-        gone |= {each.collapse_id for each in snapshot.staged} - {each.collapse_id for each in there}
-        if gone:
-            records.append(Rewind(tuple(sorted(gone)), now))
-        return records, replace(snapshot, staged=tuple(there))
+        has = self.messages.has
+        gone = {each.collapse_id for each in self.commits if not has(each.span)}
+        gone |= {each.collapse_id for each in snapshot.staged if not has(each.span)}
+        if gone and (marker := whole_marker(self.messages.transcript.source)) is not None:
+            # It may be a view whose record is not here: its turns are not gone, they are hidden.
+            raise ViewMissing(marker)
+        ids = sorted(gone)
+        records = [
+            Rewind(tuple(ids[at : at + _IDS_A_RECORD]), now) for at in range(0, len(ids), _IDS_A_RECORD)
+        ]
+        return records, snapshot.without(ids)
 
     def stats(self) -> CollapseStats:
         snapshot = self.state.snapshot
@@ -155,9 +171,6 @@ class Standing:
         )
 
     # --- Helpers ---
-
-    def _is_there(self, span: Span) -> bool:
-        return isinstance(self.messages.find(span), Region)
 
     def _is_recent(self, region: Region) -> bool:
         return reaches_into_last(self.messages, region, self.keep_turns)

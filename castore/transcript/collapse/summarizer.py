@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from castore.config import SUMMARY_BYTES_MAX
 from castore.errors import CastoreError, InvalidOption, SummarizerFailed
@@ -94,14 +94,16 @@ class GivenText:
         return self._summary
 
 
-def _checked(summary: str, error: type[CastoreError], begins: str, **fields: str) -> str:
+def _checked(summary: Any, error: type[CastoreError], begins: str, **fields: str) -> str:
+    if not isinstance(summary, str):
+        raise error(f"{begins} no text, but a value of the type {type(summary).__name__}", **fields)
     # Before anything is made of it: a text that is far too long costs nothing.
     if len(summary) <= SUMMARY_BYTES_MAX:
-        summary = without_controls(summary).strip()
-        if _is_blank(summary):
+        text = without_controls(summary).strip()
+        if _is_blank(text):
             raise error(f"{begins} nothing that can be read", **fields)
-        if len(summary.encode()) <= SUMMARY_BYTES_MAX:
-            return summary
+        if len(text.encode()) <= SUMMARY_BYTES_MAX:
+            return text
     raise error(f"{begins} over {SUMMARY_BYTES_MAX:,} bytes", limit="SUMMARY_BYTES_MAX", **fields)
 
 

@@ -53,7 +53,7 @@ class Talk:
         self.count += 1
         self.compactions += 1
         kept = self._compact(self._text("summary"))
-        self.said = self.said[len(self.said) - kept :] + [Said("summary", self._text("summary"))]
+        self.said = [*self.said[len(self.said) - kept :], Said("summary", self._text("summary"))]
         self.compacted = len(self.said)
 
     def source(self) -> bytes:

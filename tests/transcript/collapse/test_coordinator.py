@@ -10,7 +10,15 @@ import pytest
 
 import castore
 from castore.digest import Digest
-from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, SummarizerFailed
+from castore.errors import (
+    CastoreError,
+    InvalidOption,
+    LogMoved,
+    NotRestored,
+    SpanConflict,
+    SummarizerFailed,
+    ViewMissing,
+)
 from castore.store import Store, StoreHandle
 from castore.transcript.budget import Budget
 from castore.transcript.collapse.coordinator import CollapseCoordinator
@@ -18,6 +26,7 @@ from castore.transcript.collapse.extract import Extract
 from castore.transcript.collapse.model import Snapshot, Span
 from castore.transcript.collapse.persistence import LogState
 from castore.transcript.collapse.store_log import StoreLog
+from castore.transcript.decision import ViewOptions
 from castore.transcript.formats import read_session
 from castore.transcript.view import ViewRequest, make_view
 from tests.transcript.collapse.talks import PiTalk
@@ -211,6 +220,42 @@ class TestOverflow:
 
 
 class TestHealth:
+    def test_whatever_a_summarizer_does_counts(self) -> None:
+        class Raising(Failing):
+            def summarize(self, text: str) -> str:
+                raise KeyError("of the summarizer")
+
+        class Nothing(Failing):
+            def summarize(self, text: str) -> str:
+                return None  # type: ignore[return-value]
+
+        class Silent(Failing):
+            def summarize(self, text: str) -> str:
+                raise SummarizerFailed("")
+
+        log = MemoryLog()
+        coordinator = restored(log)
+        for summarizer, error in (
+            (Raising(), KeyError),
+            (Nothing(), SummarizerFailed),
+            (Silent(), SummarizerFailed),
+        ):
+            with pytest.raises(error):
+                coordinator.spawn(coordinator.transcript, summarizer)
+        assert restored(log).stats().health.errors == 3
+        with pytest.raises(InvalidOption, match="no summarizer"):
+            coordinator.spawn(coordinator.transcript, object())  # type: ignore[arg-type]
+
+    def test_a_span_that_is_named_is_refused_before_it_is_summarized(self) -> None:
+        coordinator = restored()
+        with pytest.raises(SpanConflict):
+            coordinator.spawn(coordinator.transcript, Failing(), span=Span("nobody", "nobody"))
+        assert coordinator.stats().health.spawns == 0
+        span = coordinator.standing.messages.span(1, 2)
+        staged = coordinator.spawn(coordinator.transcript, Extract(400), span=span)
+        assert staged is not None
+        assert staged.span == span
+
     def test_a_summarizer_that_fails_is_an_entry_and_no_summary(self) -> None:
         log = MemoryLog()
         coordinator = restored(log)
@@ -295,13 +340,78 @@ class TestRefusals:
         first, second = restored(log), restored(log)
         first.stage(first.standing.messages.span(0, 1), "As the first one says.")
         with pytest.raises(LogMoved):
-            second.stage(second.standing.messages.span(2, 3), "As the second one says.")
+            second.reset("as the second one says")
         assert len(second.staged) == 1
+        second.reset("as the second one says")
+        assert log.snapshot.staged == ()
+
+    def test_a_span_is_staged_on_what_another_process_wrote_if_it_can_be(self) -> None:
+        log = MemoryLog()
+        first, second = restored(log), restored(log)
+        first.stage(first.standing.messages.span(0, 1), "As the first one says.")
         second.stage(second.standing.messages.span(2, 3), "As the second one says.")
         assert [log.texts[each.summary] for each in log.snapshot.staged] == [
             "As the first one says.",
             "As the second one says.",
         ]
+        with pytest.raises(SpanConflict):
+            first.stage(first.standing.messages.span(1, 2), "It overlaps what was staged meanwhile.")
+
+    @pytest.mark.parametrize("act", ["reason", "long reason", "strategy", "time"])
+    def test_what_no_log_can_hold_is_refused_before_it_is_written(self, act: str) -> None:
+        log = MemoryLog()
+        clock = float("nan") if act == "time" else 1_700_000_000.0
+        coordinator = restored(log, clock=lambda: clock)
+        span = coordinator.standing.messages.span(0, 1)
+        acts = {
+            "reason": lambda: coordinator.reset(""),
+            "long reason": lambda: coordinator.reset("x" * 301),
+            "strategy": lambda: coordinator.stage(span, "What happened.", strategy=""),
+            "time": lambda: coordinator.stage(span, "What happened."),
+        }
+        with pytest.raises(InvalidOption):
+            acts[act]()
+        assert log.version == 0
+        assert restored(log).stats().is_idle
+
+    def test_after_a_write_that_failed_the_log_is_restored_before_anything_else(self) -> None:
+        class Full(MemoryLog):
+            def save(self, *_: object) -> LogState:
+                raise CastoreError("no space left on device")
+
+        coordinator = restored(Full())
+        with pytest.raises(CastoreError, match="no space"):
+            coordinator.stage(coordinator.standing.messages.span(0, 1), "What happened.")
+        with pytest.raises(NotRestored):
+            coordinator.project(coordinator.transcript)
+        coordinator.restore_log()
+        assert coordinator.staged == ()
+
+    def test_what_is_projected_is_no_session(self) -> None:
+        coordinator = restored()
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        coordinator.commit(coordinator.transcript)
+        with pytest.raises(InvalidOption):
+            coordinator.project(coordinator.project(coordinator.transcript))
+
+    def test_a_view_that_is_recorded_elsewhere_is_refused_and_drops_nothing(self, fast_path: Path) -> None:
+        store, other = castore.init_store(fast_path / "store"), castore.init_store(fast_path / "other")
+        handle = StoreHandle.of(store)
+        coordinator = CollapseCoordinator(log_of(store), keep_turns=2)
+        coordinator.restore(SESSION, handle)
+        coordinator.spawn(coordinator.transcript, Extract(400))
+        coordinator.commit(coordinator.transcript)
+        collapsed = make_view(SESSION, handle, ViewRequest("collapse")).to_bytes()
+        again = CollapseCoordinator(log_of(store), keep_turns=2)
+        with pytest.raises(ViewMissing):
+            again.restore(collapsed, StoreHandle.of(other))
+        request = ViewRequest(options=ViewOptions(step=1))
+        again.restore(make_view(SESSION, StoreHandle.of(other), request).to_bytes(), handle)
+        with pytest.raises(ViewMissing):
+            again.observe(again.transcript)
+        assert len(log_of(store).load().records) == 1
+        store.close()
+        other.close()
 
     def test_a_span_staged_again_is_the_same(self) -> None:
         log = MemoryLog()
@@ -338,6 +448,10 @@ def test_what_was_committed_is_not_staged_any_more_whatever_the_snapshot_says() 
     again = restored(log)
     assert again.staged == ()
     assert again.stats().collapsed_spans == 1
+
+
+def log_of(store: Store) -> StoreLog:
+    return StoreLog(StoreHandle.of(store), "talk-1")
 
 
 def _bytes(coordinator: CollapseCoordinator) -> bytes:

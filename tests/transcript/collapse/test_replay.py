@@ -1,7 +1,7 @@
 """Replay: whatever happened to a session and its log, in whatever order, the view follows from the two.
 
-Random histories of staging, committing, going on, rewinding, compacting, beginning anew, crashing in the middle
-of a write and restoring in another process are held to a small model.
+Random histories of staging, committing, going on, rewinding, compacting, beginning anew, crashing in the
+middle of a write and restoring in another process are held to a small model.
 """
 
 from __future__ import annotations
