@@ -51,13 +51,17 @@ class RootFiles:
         self._file_mode = file_mode
         self._folder_mode = folder_mode
 
-    def publish(self, root: Root) -> RootStamp:
-        """The file of `root` holds it, on the disk, in place of what was there. Raises LimitExceeded."""
+    def publish(self, root: Root, *, unproven: bool = False) -> RootStamp:
+        """The file of `root` holds it, on the disk, in place of what was there. Raises LimitExceeded.
+
+        unproven: the name of its folder is synced whoever made it.
+        """
         layout = self._layout
         data = encode_root(root)
         check_root(root)
         _check_length(data)
-        if not durable.make_folder(layout.root_folder(root.id), self._folder_mode):
+        folder = layout.root_folder(root.id)
+        if not durable.make_folders([folder], layout.roots, self._folder_mode, unproven=unproven):
             self._check_shard(root.id[:2])
         durable.publish(layout.root_file(root.id), data, staged=self._new_path(), mode=self._file_mode)
         return self.stamp(root.id)

@@ -250,12 +250,20 @@ class Batch:
         from castore.index import roots
 
         parts = self._parts
+        # Who does not see all roots is to learn nothing of others by the work that they save.
+        is_hidden = not self._granted.is_operator
+        old = roots.by_id(connection, plan.identity)
+        if old is not None and plan.draft.place is not None:
+            logs.keep_dropped(parts, connection, old, plan.draft, now, unproven=is_hidden)
         sequence = roots.next_sequence(connection)
         # A state is replaced whole: what it does not name any more is not kept by it.
-        old = None if plan.draft.place == STATE else roots.by_id(connection, plan.identity)
+        old = None if plan.draft.place == STATE else old
         old_bases = None if old is None else self._bases(connection, old, now)
         root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence, old_bases=old_bases)
-        root = old if old is not None and root == alone(old) else parts.put_root(connection, root)
+        if old is not None and root == alone(old):
+            root = old
+        else:
+            root = parts.put_root(connection, root, unproven=is_hidden)
         # Until the grace is over what the name meant before can be had back.
         grace = parts.config.grace_seconds if plan.others else 0
         parts.put_roots(connection, [forgotten(other, now=now, grace_seconds=grace) for other in plan.others])

@@ -163,31 +163,32 @@ class Transactions:
             return None
         return self.index.reading()
 
-    def put_root(self, connection: Connection, root: Root) -> Root:
+    def put_root(self, connection: Connection, root: Root, *, unproven: bool = False) -> Root:
         """The root's file, on the disk, and its rows, in this transaction, say `root`. As `put_roots`."""
-        written = self.put_roots(connection, [root])
+        written = self.put_roots(connection, [root], unproven=unproven)
         return next(each for each in written if each.id == root.id)
 
-    def put_roots(self, connection: Connection, changed: list[Root]) -> list[Root]:
+    def put_roots(self, connection: Connection, changed: list[Root], *, unproven: bool = False) -> list[Root]:
         """The files of these roots, on the disk, and their rows say what they are to be.
 
         So do those of their bases, which never expire before them; a root on which others are based lasts
-        as long as they do, whatever `changed` says. Returns all that were written.
+        as long as they do, whatever `changed` says. Returns all that were written. unproven: the names of
+        their folders are synced whoever made them: for who may not learn whose roots are there already.
         """
         from castore.index import bases
 
         written = bases.settled(connection, changed)
         for root in written:
-            self.put_root_as_it_is(connection, root)
+            self.put_root_as_it_is(connection, root, unproven=unproven)
         return written
 
-    def put_root_as_it_is(self, connection: Connection, root: Root) -> None:
+    def put_root_as_it_is(self, connection: Connection, root: Root, *, unproven: bool = False) -> None:
         """As `put_root`, for one that was written before, whatever else the index knows by now."""
         from castore.index import roots
 
         if root.scope not in (OPERATOR, self._default_scope()):
             self._publish_mark()
-        stamp = self.root_files.publish(root)
+        stamp = self.root_files.publish(root, unproven=unproven)
         roots.put(connection, root, stamp)
         roots.used_sequence(connection, root.sequence)
         self._note_shards(connection, {root.id[:2]})
