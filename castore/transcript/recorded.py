@@ -41,6 +41,7 @@ __all__ = [
     "VIEW",
     "RecordedSplice",
     "RecordedView",
+    "differences",
     "edited_view",
     "edited_words",
     "find_recorded",
@@ -55,7 +56,16 @@ __all__ = [
 VIEW = "view"
 """The detail of a view's root that says what it is: docs/format.md, View."""
 
-_ASKED = ("strategies", "options", "budget", "leaf", "sidechain", "asked", "session")
+_ASKED = {
+    "strategies": "--strategy",
+    "options": "options",
+    "budget": "--budget",
+    "leaf": "--leaf",
+    "sidechain": "--sidechain",
+    "asked": "--format",
+    "session": "--session",
+}
+"""What decides a view's bytes, and the options that say it."""
 
 _HEAD_MARK = b"[ctx "
 
@@ -200,7 +210,10 @@ def find_recorded(
     if not roots:
         return None  # What recorded it went while we looked.
     chosen = _one_source(roots, view, source)
-    return RecordedView(store, chosen, longest) if chosen.kind is RootKind.VIEW else None
+    recorded = RecordedView(store, chosen, longest)
+    if chosen.kind is not RootKind.VIEW or (longest < len(data) and _is_session(recorded, data)):
+        return None
+    return recorded
 
 
 def session_bytes(store: Store, data: bytes) -> bytes:
@@ -228,6 +241,21 @@ def refuse_edited(rows: Sequence[ViewRow], store: Store, data: bytes) -> None:
 def is_asked_so(facts: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
     """Whether the view that a root tells of was asked for in these words."""
     return all(facts.get(key) == said.get(key) for key in _ASKED)
+
+
+def differences(facts: Mapping[str, Any], said: Mapping[str, Any]) -> list[str]:
+    """The options in which the two differ, each with what the view that a root tells of was made with."""
+    found = []
+    for key, option in _ASKED.items():
+        made, asked = facts.get(key), said.get(key)
+        if made == asked:
+            continue
+        if isinstance(made, dict) and isinstance(asked, dict):
+            pairs = [(each.replace("_", "-"), made.get(each), asked.get(each)) for each in made | asked]
+            found += [_difference(name, *values) for name, *values in pairs if values[0] != values[1]]
+        else:
+            found.append(_difference(option, made, asked))
+    return found
 
 
 def view_size(rows: Sequence[ViewRow], data: bytes) -> int | None:
@@ -276,6 +304,18 @@ def prefix_digests(data: bytes, sizes: set[int]) -> dict[int, str]:
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
+def _difference(option: str, made: Any, asked: Any) -> str:
+    return f"{option} was {_words(made)}, now {_words(asked)}"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "not given" if value is None else str(value)
+
+
 def _check_tail(tail: bytes, known: set[str]) -> None:
     """What a harness appended has nothing that was to be taken back. known: markers of the view itself.
 
@@ -306,6 +346,16 @@ def _is_tail(data: bytes, size: int) -> bool:
     except (DocumentInvalid, LimitExceeded):
         return False
     return True
+
+
+def _is_session(recorded: RecordedView, data: bytes) -> bool:
+    """Whether these bytes are the view's own session, earlier or grown, and not the view with a tail: a view
+    of a branch that ends early is how its session begins."""
+    if recorded.root.details.get(VIEW, {}).get("head") is not None:
+        return False  # A marker stands in it, which no session has.
+    session, _ = recorded.source(data[: recorded.size])
+    size = min(len(session), len(data))
+    return session[:size] == data[:size]
 
 
 def _one_source(roots: Sequence[Root], document: Digest, wanted: str | None) -> Root:

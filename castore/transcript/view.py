@@ -28,8 +28,8 @@ from castore.transcript.budget import Budget, Measured, fit
 from castore.transcript.collapse.session import collapsed, session_log
 from castore.transcript.decision import Decision, ViewOptions
 from castore.transcript.formats import ReadOptions, read_transcript
-from castore.transcript.model import PartKind, Transcript
-from castore.transcript.recorded import find_recorded, is_asked_so, refuse_edited
+from castore.transcript.model import Leave, PartKind, Reason, Transcript
+from castore.transcript.recorded import differences, find_recorded, is_asked_so, refuse_edited
 from castore.transcript.recording import record
 from castore.transcript.records import read_records
 from castore.transcript.render import Rendered, render
@@ -225,7 +225,8 @@ def make_view(
     the root that has it, as of Batch.commit. file: where the view will
     lie, an absolute path, which the root remembers. target: gets the view's bytes when it is recorded; or
     before, if it `is_private` (its owner shows it only when this returns): then a full disk records nothing.
-    log: the collapse log, for a request that is collapsed; None: the session's, in the store and the scope.
+    log: the collapse log, for a request that is collapsed; None: the session's, in the scope, or the one that
+    the caller sees. Recording needs a scope to write in; a log is read without.
     Raises SessionInvalid, LimitExceeded, InvalidOption, NameTaken and what Store and Batch raise.
     """
     rows = handle.get().views() if handle.exists else []
@@ -272,7 +273,22 @@ def _read(source: bytes, request: ViewRequest) -> Transcript:
         )
         error.at(f"line {odd.line}")
         raise error
+    if request.leaf is None and request.sidechain is None:
+        return replace(transcript, leaves=_followed(transcript))
     return transcript
+
+
+def _followed(transcript: Transcript) -> list[Leave]:
+    """The records that leave, but for those at the end of the session, such as turns that were taken back
+    just now: they stay until something follows. Without them the view would be how an earlier state of the
+    session begins or was viewed, and the two could not be told apart."""
+    leaves = list(transcript.leaves)
+    end = len(transcript.source)
+    while leaves and not leaves[-1].replacement and leaves[-1].reason is not Reason.CUT:
+        if transcript.source[leaves[-1].end : end].strip():
+            break
+        end = leaves.pop().start
+    return leaves
 
 
 def _is_collapse(strategy: str) -> bool:
@@ -301,9 +317,9 @@ def _session_of(source: bytes, store: Store, rows: Sequence[ViewRow], request: V
         return source  # Nothing left it: it is as good a session as it was.
     facts = recorded.facts
     if not is_asked_so(facts, request.said()):
-        made = ",".join(facts.get("strategies", ()))
+        differing = "; ".join(differences(facts, request.said()))
         raise InvalidOption(
-            f"it is a view already, made with {made} and other options",
+            f"it is a view already, made with other options: {differing}",
             hint="unfold it first, or ask for the same strategies and options",
         )
     return recorded.source(source)[0]

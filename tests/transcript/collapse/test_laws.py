@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,28 @@ def test_a_session_that_goes_on_has_the_view_that_it_had_and_more(tool: str, sto
                 same += 1
             assert before[same - 40 : same] in talk.source()[: at + 200], "it differs where the span begins"
             before = after
+    store.close()
+
+
+@pytest.mark.parametrize("tool", TALKS)
+def test_every_state_of_a_session_comes_back_from_its_view(tool: str, store: Store) -> None:
+    """Also where turns were taken back at the end, so that the next state begins as a view did."""
+    for seed in range(3):
+        chance, talk = random.Random(seed), TALKS[tool]()
+        views: dict[bytes, bytes] = {}
+        for _ in range(9):
+            lengths = [each for each in range(len(talk.said)) if talk.may_rewind_to(each)]
+            if lengths and chance.random() < 0.4:
+                talk.rewind(chance.choice(lengths))
+            else:
+                talk.turn(prompt=True, call=False)
+            for strategies in ("transparent", "collapse"):
+                request = ViewRequest(strategies, session="talk-1" if strategies == "collapse" else None)
+                made = make_view(talk.source(), StoreHandle.of(store), request).to_bytes()
+                assert castore.unfold_bytes(store, made) == talk.source()
+                views[made] = talk.source()
+        for made, source in views.items():
+            assert castore.unfold_bytes(store, made) == source, "an earlier view gives what it was of"
     store.close()
 
 
