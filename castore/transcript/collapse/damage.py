@@ -1,7 +1,8 @@
 """What can be read of a log whose records may be missing or damaged: the one rule, wherever it is kept.
 
 Laws: a reset says that all before it counts for nothing, so what is wrong before the last reset is nothing
-to anybody. What is wrong after it is LogDamaged: a view without a record that was there is another view.
+to anybody. What is wrong after it is LogDamaged: a view without a record that was there is another view. So a
+log begins with its first record, or with a reset.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def whole_records(
             records = []
         if not records:
             first = number
+            if number != 1 and not wrong:
+                wrong = f"record {number - 1:,} is missing"
         records.append(record)
         if isinstance(record, Reset):
             wrong = ""
