@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from castore.config import DEPTH_MAX, SESSION_RECORD_BYTES_MAX
-from castore.document.grammar import ARRAY, OBJECT, SPACE, scan_strictly
+from castore.document.grammar import ARRAY, OBJECT, SPACE, scan_strictly, value_end
 from castore.document.place import Origin, utf8_error_offset
 from castore.document.scan import BOM
 from castore.errors import DocumentInvalid, LimitExceeded, SessionInvalid
@@ -32,6 +32,9 @@ _LINE_BLOCK_BYTES = 4096
 """Lines are counted once for each block, and then within one for each question."""
 _PIECE_BYTES = 512
 """After a line that is none the next piece is scanned, and twice as much after each that is whole."""
+
+_Bad = tuple[int, int, str]
+"""A line that is none: its start, the end of its last byte that is not white space, and why it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def read_records(data: bytes) -> Records:
     begin = len(BOM) if data.startswith(BOM) else 0
     _refuse_long_lines(data)
     ends: dict[int, int] = {}
-    bad: list[tuple[int, int, str]] = []
+    bad: list[_Bad] = []
     # A sound session is scanned at once. From the first bad line on it is scanned in pieces that grow as long
     # as they are sound, so that a session of many bad lines is not copied and scanned anew for each.
     at, size = begin, len(data)
@@ -153,22 +156,102 @@ def read_records(data: bytes) -> Records:
                 size = 2 * max(size, stop - at)
                 continue
             error.fields["offset"] = offset
-            line_start = max(data.rfind(b"\n", 0, min(offset, len(data))) + 1, begin)
-            line_end = data.find(b"\n", offset)
-            line_end = len(data) if line_end < 0 else line_end
-            try:
-                if line_start < at or isinstance(error, LimitExceeded):
-                    raise _located(error, data)
-                _scan(data, at, line_start, ends)
-            except DocumentInvalid:
-                # What stands before the line is no whole number of values: the file is not one of lines.
-                raise _located(error, data) from None
-            if line_start == begin and line_end == len(data):
-                raise _located(error, data) from None
-            bad.append((line_start, _trimmed(data, line_start, line_end), error.message))
-            at, size = line_end, _PIECE_BYTES
+            found = _bad_lines(data, begin, at, error, ends)
+            bad += found
+            line_end = data.find(b"\n", found[-1][1])
+            at, size = len(data) if line_end < 0 else line_end, _PIECE_BYTES
     source = Source(data)
     return Records(source, list(_records(source, begin, bad, ends)))
+
+
+def _bad_lines(
+    data: bytes, begin: int, at: int, error: DocumentInvalid | LimitExceeded, ends: dict[int, int]
+) -> list[_Bad]:
+    """The lines that are none, one after the other, of which the first made the scan from `at` on fail.
+    Raises the error, with its place, if the file is not one of lines."""
+    offset = error.fields["offset"]
+    assert isinstance(offset, int)
+    start = max(data.rfind(b"\n", 0, min(offset, len(data))) + 1, begin)
+    end = data.find(b"\n", offset)
+    end = len(data) if end < 0 else end
+    is_all = start == begin and end == len(data)
+    if start >= at and not is_all and not isinstance(error, LimitExceeded):
+        try:
+            _scan(data, at, start, ends)
+            return [(start, _trimmed(data, start, end), error.message)]
+        except DocumentInvalid:
+            pass  # A record that began on a line before does not end where the scan failed.
+    cut = _cut_lines(data, begin, at, offset)
+    if not cut:
+        raise _located(error, data) from None
+    return cut
+
+
+def _cut_lines(data: bytes, begin: int, at: int, offset: int) -> list[_Bad]:
+    """The line that ends inside a record, of which it is only found at `offset`, behind that line, and those
+    next to it that end inside one too. None if they may be of one record over several lines.
+
+    A harness that is killed leaves a beginning of a record, and goes on with whole ones on lines of their
+    own; all that is never one value, but it may look like one for a while. So what comes next is asked: it
+    is a record of its own, no further in, or nothing. In a record over several lines what comes next is
+    further in, or no array or object, or has a comma or bracket behind it.
+    """
+    first = _open_line(data, at, offset)
+    start = max(data.rfind(b"\n", 0, first) + 1, begin) if first is not None else begin
+    if first is None or start < at:
+        return []
+    if start == begin and _last_line_closes(data):
+        return []
+    indent = first - start
+    found: list[_Bad] = []
+    while True:
+        end = data.find(b"\n", start)
+        if not found and not 0 <= end < offset:
+            return []  # It failed on the line that it began on.
+        end = len(data) if end < 0 else end
+        found.append((start, _trimmed(data, start, end), "the record that begins on it is cut"))
+        following = SPACE.match(data, end).end()  # type: ignore[union-attr]
+        if following == len(data):
+            return found if found[0][0] > begin else []
+        start = data.rfind(b"\n", 0, following) + 1
+        if following - start > indent or data[following] not in _CONTAINERS:
+            return []
+        end = data.find(b"\n", following)
+        line = data[following : len(data) if end < 0 else end]
+        try:
+            rest = line[value_end(line, 0) :].lstrip()
+        except DocumentInvalid:
+            continue
+        except LimitExceeded:
+            return []
+        return [] if rest[:1] in (b",", b":", b"]", b"}") else found
+
+
+def _open_line(data: bytes, at: int, offset: int) -> int | None:
+    """Where the first record begins on the line on which the one begins that is open at `offset`; None if a
+    record of several lines ends on it. From `at` to `offset` there are records and that beginning."""
+    first = end = at
+    while True:
+        start = SPACE.match(data, end).end()  # type: ignore[union-attr]
+        if end == at or data.find(b"\n", end, start) >= 0:
+            first = start
+        found = shallow_end(data, start, offset)
+        if found is None:
+            try:
+                found = value_end(data, start)
+            except (DocumentInvalid, LimitExceeded):
+                break
+        if found > offset:
+            break
+        end = found
+    return first if data.find(b"\n", first, start) < 0 else None
+
+
+def _last_line_closes(data: bytes) -> bool:
+    """Whether the last line goes on with a value that began before it."""
+    text_end = _trimmed(data, 0, len(data))
+    last = SPACE.match(data, data.rfind(b"\n", 0, text_end) + 1).end()  # type: ignore[union-attr]
+    return data[last : last + 1] in (b"]", b"}")
 
 
 def _piece_end(data: bytes, at: int, size: int) -> int:
@@ -181,9 +264,7 @@ def _piece_end(data: bytes, at: int, size: int) -> int:
     return newline + 1 if newline >= 0 else len(data)
 
 
-def _records(
-    source: Source, begin: int, bad: list[tuple[int, int, str]], ends: dict[int, int]
-) -> Iterator[Record]:
+def _records(source: Source, begin: int, bad: list[_Bad], ends: dict[int, int]) -> Iterator[Record]:
     """ends: of the records of which the end is known."""
     data = source.data
     lines = data.count(b"\n", 0, begin) + 1

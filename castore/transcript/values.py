@@ -288,9 +288,10 @@ def _open(source: Source, start: int, levels: int) -> Value:
     return value
 
 
-def shallow_end(data: bytes, at: int) -> int | None:
-    """The offset after the value that begins at `at`; None if it is nested deeper than a few levels."""
-    found = _VALUE.match(data, at)
+def shallow_end(data: bytes, at: int, stop: int | None = None) -> int | None:
+    """The offset after the value that begins at `at`; None if it is nested deeper than a few levels, or does
+    not end before `stop`."""
+    found = _VALUE.match(data, at) if stop is None else _VALUE.match(data, at, stop)
     return None if found is None else found.end()
 
 

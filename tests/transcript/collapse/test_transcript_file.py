@@ -14,10 +14,11 @@ from castore.errors import CastoreError, SessionInvalid, StoreLocked
 from castore.transcript.collapse.model import LogRecord, Reset, Rewind, Snapshot
 from castore.transcript.collapse.persistence import LogState
 from castore.transcript.collapse.transcript_file import TranscriptFile
-from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.formats import ReadOptions, read_session, read_transcript
 from castore.transcript.records import read_records
 from tests.transcript.collapse.conformance import SESSION, commit_of, health, staged
 from tests.transcript.collapse.places import NOW, InFile, filled
+from tests.transcript.collapse.talks import TALKS
 
 
 class TestTranscriptFile:
@@ -62,6 +63,22 @@ class TestTranscriptFile:
             assert place.log().load() == done
             assert place.path.read_bytes().startswith(whole[:cut])
         assert counts == {1, 2, 3}
+
+    @pytest.mark.parametrize("tool", ["pi", "claude-code", "codex"])
+    def test_a_session_is_read_wherever_its_last_line_was_cut(self, fast_path: Path, tool: str) -> None:
+        """Before an entry of ours is appended to it, and after."""
+        talk = TALKS[tool]()
+        for call in (True, True, False):
+            talk.turn(prompt=True, call=call)
+        *lines, last = talk.source().splitlines(keepends=True)
+        before = len(read_session(b"".join(lines)).messages)
+        path = fast_path / "session.jsonl"
+        for cut in (cut for cut in range(1, len(last) - 2) if last[cut - 1] in b'",:{}[]' or cut % 9 == 0):
+            path.write_bytes(b"".join(lines) + last[:cut])
+            assert len(read_session(path.read_bytes()).messages) == before
+            TranscriptFile(path).log(SESSION).save(LogState(), [Reset("r", 1)], Snapshot(), {})
+            assert len(read_session(path.read_bytes()).messages) == before, last[:cut]
+            assert len(TranscriptFile(path).log(SESSION).load().records) == 1
 
     def test_what_a_harness_appends_between_is_left_alone(self, place: InFile) -> None:
         log = place.log()
