@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
-from castore.cli.collapse_session import notes_on, open_session, span_cells, span_facts
+from castore.cli.collapse_session import (
+    note_entries,
+    note_place,
+    notes_on,
+    open_session,
+    span_cells,
+    span_facts,
+)
+from castore.cli.locate import find_store
 from castore.cli.output import Count, Moment, Record, Size
 from castore.cli.parameters import Json, KeepTurns, ReadScope, Session, SessionName, StoreFolder
 from castore.errors import NotFound
@@ -38,23 +46,21 @@ def collapse_status(
     Nothing is written."""
     from castore.transcript.budget import Budget
     from castore.transcript.collapse.report import status_of
+    from castore.transcript.collapse.seen_log import log_place
 
     size = None if budget is None else Budget.parse(budget)
-    coordinator = open_session(
-        file,
-        store,
-        session=session,
-        scope=scope,
-        keep_turns=keep_turns,
-        is_rehearsed=True,
-        selects_scope=True,
-    )
-    notes_on(coordinator.observe(coordinator.transcript))
+    handle = find_store(store, scope)
+    coordinator = open_session(file, handle, session=session, keep_turns=keep_turns, is_only_read=True)
+    place = log_place(handle, coordinator.log.session)
+    note_place(place, coordinator.log.session)
+    note_entries(coordinator.transcript)
     with output.working("measuring"):
         status = status_of(coordinator)
+    notes_on(status.unseen, is_rehearsed=True)
     if status.stats.warning is not None:
         output.note(status.stats.warning)
-    output.block(_lines(coordinator, status, size), _facts(coordinator, status, size), as_json)
+    facts = {**_facts(coordinator, status, size), "scope": place.scope}
+    output.block(_lines(coordinator, status, size, place.scope), facts, as_json)
     if not as_json:
         output.table(map(_hidden_record, ("collapsed", "staged"), (status.hidden, status.staged)), as_json)
         output.table(_taken_records(status, size), as_json)
@@ -71,10 +77,12 @@ def collapse_log(
     """stdout lists the log's records, in order, and what became of each; then what is staged. Nothing is
     written."""
     from castore.transcript.collapse.report import log_lines
+    from castore.transcript.collapse.seen_log import log_place
 
-    coordinator = open_session(
-        file, store, session=session, scope=scope, keep_turns=None, is_rehearsed=True, selects_scope=True
-    )
+    handle = find_store(store, scope)
+    coordinator = open_session(file, handle, session=session, keep_turns=None, is_only_read=True)
+    note_place(log_place(handle, coordinator.log.session), coordinator.log.session)
+    note_entries(coordinator.transcript)
     first_number = coordinator.log.load().first_number
     lines = list(log_lines(coordinator, first_number))
     if not summaries or as_json:
@@ -90,19 +98,20 @@ def collapse_log(
 
 
 def _lines(
-    coordinator: CollapseCoordinator, status: Status, budget: Budget | None
+    coordinator: CollapseCoordinator, status: Status, budget: Budget | None, scope: str | None
 ) -> Iterator[tuple[str, Any]]:
     health = status.stats.health
     yield "session", coordinator.log.session
     yield "format", coordinator.transcript.format
-    yield "idle", status.stats.is_idle
-    yield "records", Count(status.records)
-    yield "not ready", Count(status.stats.staged_spans - status.staged.spans)
-    yield "spawns", Count(health.spawns)
-    yield "empty", Count(health.empty)
-    yield "in a row", Count(health.empty_in_a_row)
-    yield "errors", Count(health.errors)
-    yield "last error", health.last_error
+    yield "scope", scope
+    yield "log records", Count(status.records)
+    yield "in use", not status.stats.is_idle
+    yield "must wait", Count(status.stats.staged_spans - status.staged.spans, "staged span")
+    yield "summarizers run", Count(health.spawns)
+    yield "gave no span", Count(health.empty)
+    yield "none in a row", Count(health.empty_in_a_row)
+    yield "failed", Count(health.errors)
+    yield "last failure", health.last_error
     yield "tokens", "estimated" if status.view.tokens.is_estimated else "counted"
     # Whoever keeps a reserve beside this would act on a context that is smaller than it thinks.
     yield "threshold", "this collapse's own; no other reserve is held back"

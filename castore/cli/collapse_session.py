@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable
+from glob import escape
 from typing import TYPE_CHECKING, Any
 
 from castore.cli import output
 from castore.cli.files import open_source, placed_in
-from castore.cli.locate import find_store
 from castore.cli.output import Count, Record, Size
 from castore.cli.parameters import parse_count
 from castore.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from castore.store import StoreHandle
     from castore.transcript.collapse.coordinator import CollapseCoordinator
     from castore.transcript.collapse.model import LogRecord, Staged
+    from castore.transcript.collapse.seen_log import LogPlace
     from castore.transcript.collapse.spans import Messages, Region
+    from castore.transcript.model import Transcript
 
-__all__ = ["notes_on", "open_session", "span_cells", "span_facts", "span_record", "turns_text"]
+__all__ = [
+    "note_entries",
+    "note_forgotten",
+    "note_place",
+    "notes_on",
+    "open_session",
+    "span_cells",
+    "span_facts",
+    "span_record",
+    "turns_text",
+]
 
 
 def open_session(
     file: str | None,
-    store: str | None,
+    handle: StoreHandle,
     *,
     session: str | None,
-    scope: str | None,
     keep_turns: str | None,
-    is_rehearsed: bool,
-    selects_scope: bool = False,
+    scope: str | None = None,
+    is_rehearsed: bool = False,
+    is_only_read: bool = False,
 ) -> CollapseCoordinator:
-    """The session in FILE with its log; nothing is made. selects_scope: the scope is looked at alone."""
+    """The session in FILE with its log; nothing is made. The rest is as of `open_coordinator`."""
     from castore.transcript.collapse.coordinator import KEEP_TURNS
     from castore.transcript.collapse.opening import open_coordinator
 
@@ -38,28 +53,57 @@ def open_session(
         raise InvalidOption(
             "the last turn is never collapsed: --keep-turns is at least 1", option="--keep-turns"
         )
-    handle = find_store(store, scope if selects_scope else None)
     with output.working("reading the session"), open_source(file) as source, placed_in(file):
         return open_coordinator(
             source.read(),
             handle,
             name=session,
-            scope=None if selects_scope else scope,
+            scope=scope,
             keep_turns=KEEP_TURNS if counted is None else counted,
             is_rehearsed=is_rehearsed,
+            is_only_read=is_only_read,
         )
 
 
-def notes_on(records: tuple[LogRecord, ...]) -> None:
-    """What the log says of the session since it was seen last."""
+def notes_on(records: Iterable[LogRecord], *, is_rehearsed: bool = False) -> None:
+    """What the log says of the session since it was seen last; is_rehearsed: what it would say."""
     from castore.transcript.collapse.model import Boundary, Rewind
 
-    for record in records:
-        if isinstance(record, Boundary):
-            output.note("the session was compacted: what was collapsed or staged before that is dropped")
-        elif isinstance(record, Rewind):
-            gone = output.plural(len(record.collapse_ids), "span")
-            output.note(f"turns were taken back: {gone} that had them dropped")
+    records = list(records)
+    if any(isinstance(record, Boundary) for record in records):
+        verb = "would be dropped by the next change" if is_rehearsed else "is dropped"
+        output.note(f"the session was compacted: what was collapsed or staged before that {verb}")
+    gone = sum(len(record.collapse_ids) for record in records if isinstance(record, Rewind))
+    if gone:
+        verb = "would be dropped by the next change" if is_rehearsed else "dropped"
+        output.note(f"turns were taken back: {output.plural(gone, 'span')} that had them {verb}")
+
+
+def note_entries(transcript: Transcript) -> None:
+    """A log that a harness keeps in the file itself is another one than the store's."""
+    from castore.transcript.collapse.entries import count_in
+
+    found = count_in(transcript.source)
+    if found:
+        entries = output.plural(found, "entry of a collapse log stands", "entries of a collapse log stand")
+        output.note(f"{entries} in the file itself; 'ctx' works on the log in the store")
+
+
+def note_place(place: LogPlace, session: str) -> None:
+    """Where a log lies that is read, and one that could come back."""
+    if place.scope is None:
+        note_forgotten(place, session)
+    elif place.writing_scope != place.scope:
+        scope = shlex.quote(place.scope)
+        output.note(f"the log lies in scope '{place.scope}': to change it, say --scope {scope}")
+
+
+def note_forgotten(place: LogPlace, session: str) -> None:
+    """Of a session without a log: one that was forgotten may come back."""
+    for scope in place.forgotten[:1]:
+        select = "" if scope == place.writing_scope else f" --scope {shlex.quote(scope)}"
+        undo = f"ctx forget --undo --source {shlex.quote(escape(session))}{select}"
+        output.note(f"a log of this session is forgotten: '{undo}' brings it back, until one is begun anew")
 
 
 def turns_text(region: Region | None) -> str | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli import output
-from castore.cli.collapse_session import notes_on, open_session, span_record
+from castore.cli.collapse_session import note_entries, notes_on, open_session, span_record
 from castore.cli.files import STANDARD, open_source
+from castore.cli.locate import find_store
 from castore.cli.output import plural
 from castore.cli.parameters import (
     DryRun,
@@ -88,9 +89,16 @@ def collapse_stage(
         raise InvalidOption("--turns-max is at least 1", option="--turns-max")
     most = TURNS_MAX if most is None else most
     coordinator = open_session(
-        file, store, session=session, scope=scope, keep_turns=keep_turns, is_rehearsed=dry_run
+        file,
+        find_store(store),
+        session=session,
+        scope=scope,
+        keep_turns=keep_turns,
+        is_rehearsed=dry_run,
     )
-    notes_on(coordinator.observe(coordinator.transcript))
+    notes_on(coordinator.observe(coordinator.transcript), is_rehearsed=dry_run)
+    note_entries(coordinator.transcript)
+    before = coordinator.staged
     messages = Messages(coordinator.transcript)
     is_planned = dry_run and summarizer is not None
     if is_planned:
@@ -106,8 +114,9 @@ def collapse_stage(
             staged.append(each)
             record = span_record(messages, each, dry_run=dry_run, is_planned=is_planned)
             output.table([record], as_json)
+    _note_swallowed(before, coordinator.staged, dry_run=dry_run)
     if not staged:
-        output.note(_why_nothing(region, coordinator.keep_turns))
+        output.note(_why_nothing(coordinator, messages, region))
     elif output.is_attended() and not as_json:
         verb = "would wait" if dry_run else "waits" if len(staged) == 1 else "wait"
         output.summary(f"{plural(len(staged), 'span')} {verb}: 'ctx collapse commit' hides what is staged")
@@ -137,10 +146,10 @@ def _slice(text: str) -> slice:
         start = None if colon and not begin else int(begin)
         if colon:
             return slice(start, int(end) if end else None)
-    except ValueError as error:
+    except ValueError:
         raise InvalidOption(
             f"--turns must be as in 0:16, 3 or :-8, not '{text[:40]}'", option="--turns"
-        ) from error
+        ) from None
     assert start is not None
     return slice(start, start + 1 or None)
 
@@ -214,11 +223,25 @@ def _stage_chosen(
     yield stage_span(coordinator, messages, span, maker)
 
 
-def _why_nothing(region: Region | None, keep_turns: int) -> str:
+def _note_swallowed(before: Sequence[Staged], after: Sequence[Staged], *, dry_run: bool) -> None:
+    """Spans that were staged and gave way to one that holds them."""
+    left = {each.collapse_id for each in after}
+    gone = [each.collapse_id for each in before if each.collapse_id not in left]
+    if gone:
+        verb = "would give" if dry_run else "gives" if len(gone) == 1 else "give"
+        spans = plural(len(gone), "staged span")
+        output.note(f"{spans} {verb} way, as the new one holds all of it: {', '.join(gone[:_IDS_SHOWN])}")
+
+
+_IDS_SHOWN = 3
+
+
+def _why_nothing(coordinator: CollapseCoordinator, messages: Messages, region: Region | None) -> str:
     """region: the one that would have been staged."""
+    from castore.transcript.collapse.staging import unfree_turns
+
     if region is None:
-        last = "the last turn" if keep_turns == 1 else f"the last {keep_turns:,} turns"
-        return f"nothing is free: {last} and the latest prompt's stay, and the others are collapsed or staged"
+        return f"nothing is free: {'; '.join(unfree_turns(coordinator, messages))}"
     turns = f"turns {region.first_turn} to {region.last_turn}"
     if region.turns == 1:
         turns = f"turn {region.first_turn}"

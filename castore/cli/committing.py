@@ -55,14 +55,19 @@ def collapse_commit(
     if size is not None and ids:
         raise InvalidOption("a budget chooses the spans", option="--budget", hint="name spans, or a budget")
     coordinator = open_session(
-        file, store, session=session, scope=scope, keep_turns=keep_turns, is_rehearsed=dry_run
+        file,
+        find_store(store),
+        session=session,
+        scope=scope,
+        keep_turns=keep_turns,
+        is_rehearsed=dry_run,
     )
     transcript = coordinator.transcript
-    notes_on(coordinator.observe(transcript))
+    notes_on(coordinator.observe(transcript), is_rehearsed=dry_run)
     before = coordinator.staged
     if size is not None:
         applied = coordinator.apply_if_needed(transcript, size)
-        _tell_applied(coordinator, applied, size, _STAGE_MORE, dry_run=dry_run, as_json=as_json)
+        _tell_applied(coordinator, applied, size, dry_run=dry_run, as_json=as_json)
         return
     commits = coordinator.commit(transcript, _whole_ids(before, ids) if ids else None)
     # Summaries are read for that: where they can't be, nothing is told but why.
@@ -94,11 +99,16 @@ def collapse_recover(
 
     size = Budget.parse(budget)
     coordinator = open_session(
-        file, store, session=session, scope=scope, keep_turns=keep_turns, is_rehearsed=dry_run
+        file,
+        find_store(store),
+        session=session,
+        scope=scope,
+        keep_turns=keep_turns,
+        is_rehearsed=dry_run,
     )
-    notes_on(coordinator.observe(coordinator.transcript))
+    notes_on(coordinator.observe(coordinator.transcript), is_rehearsed=dry_run)
     applied = coordinator.recover_from_overflow(coordinator.transcript, size)
-    _tell_applied(coordinator, applied, size, _COMPACT, dry_run=dry_run, as_json=as_json)
+    _tell_applied(coordinator, applied, size, is_refused=True, dry_run=dry_run, as_json=as_json)
 
 
 def collapse_reset(
@@ -127,10 +137,22 @@ def collapse_reset(
 
 # --- Helpers ---------------------------------------------------------------------------------------
 
-_STAGE_MORE = (
-    "'ctx collapse stage' makes more ready; 'ctx view --strategy collapse,transparent' moves payloads"
-)
-_COMPACT = "compact the session: nothing is left that could be committed"
+
+def _what_next(coordinator: CollapseCoordinator, *, is_refused: bool) -> str:
+    """What there is to do when the view with all committed is too large. is_refused: by an API."""
+    from castore.transcript.collapse.spans import Messages
+    from castore.transcript.collapse.staging import free_region
+
+    steps = []
+    if free_region(coordinator, Messages(coordinator.transcript)) is not None:
+        steps.append("'ctx collapse stage' makes more ready")
+    if coordinator.staged:
+        waiting = plural(len(coordinator.staged), "staged span waits", "staged spans wait")
+        steps.append(f"{waiting} in the last {plural(coordinator.keep_turns, 'turn')}, see --keep-turns")
+    steps.append("'ctx view --strategy collapse,transparent' moves payloads")
+    if is_refused:
+        steps.append("else compact the session")
+    return "; ".join(steps)
 
 
 def _whole_ids(staged: Sequence[Staged], given: Sequence[str]) -> list[str]:
@@ -157,8 +179,8 @@ def _tell_applied(
     coordinator: CollapseCoordinator,
     applied: Applied,
     budget: Budget,
-    hint: str,
     *,
+    is_refused: bool = False,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -169,12 +191,21 @@ def _tell_applied(
         raise LimitExceeded(
             f"with all committed the view takes {applied.measured}; the budget is {budget.limit:,}",
             limit="budget",
-            hint=hint,
+            hint=_what_next(coordinator, is_refused=is_refused),
             needed=applied.measured.size,
             is_estimated=applied.measured.is_estimated,
             committed=len(applied.committed),
         )
+    if not applied.committed:
+        output.note(_why_none(coordinator, is_refused=is_refused))
     _sum_up(len(applied.committed), applied.measured, budget, dry_run=dry_run, as_json=as_json)
+
+
+def _why_none(coordinator: CollapseCoordinator, *, is_refused: bool) -> str:
+    """Of a view that is within the budget with nothing committed."""
+    if not is_refused:
+        return "the view fits the budget as it is: nothing is committed"
+    return "nothing is staged that could be committed" if coordinator.staged else "nothing is staged"
 
 
 def _sum_up(count: int, takes: Measured, budget: Budget | None, *, dry_run: bool, as_json: bool) -> None:

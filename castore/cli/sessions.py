@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from castore.cli import output
+from castore.cli.collapse_session import note_entries, note_forgotten
 from castore.cli.files import is_private, lasting_place, open_source, open_target, placed_in, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size, plural, size_text
@@ -131,6 +132,7 @@ def view(
 ) -> int:
     """OUT or stdout holds the session as the model should see it; `ctx unfold` of that gives it back."""
     from castore.store.batch import NameMove
+    from castore.transcript.collapse.seen_log import log_place
     from castore.transcript.collapse.session import session_log
     from castore.transcript.decision import ViewOptions
     from castore.transcript.view import ViewRequest, make_view, plan_view
@@ -195,7 +197,11 @@ def view(
                 is_private=is_private(out),
             )
     if request.is_collapsed:
-        _tell_waiting(made, session_log(made.transcript, handle, session, scope), stats=stats or explain)
+        log = session_log(made.transcript, handle, session, scope)
+        _tell_waiting(made, log, stats=stats or explain)
+        note_entries(made.transcript)
+        if not made.transcript.collapsed and scope is None:
+            note_forgotten(log_place(handle, log.session), log.session)
     found = _found(made) if check else None
     _tell(made, request, found, stats=stats or dry_run or as_json or (explain and output.is_attended()))
     return _FINDINGS if found else 0
@@ -334,7 +340,7 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
     for finding, is_inherited in found or ():
         whose = "the session itself has: " if is_inherited else ""
         output.note(f"{whose}{finding.rule} at {finding.place}: {finding.words}")
-    if not (stats or output.is_attended()):
+    if not (stats or output.is_attended() or found == []):
         return
     counted = count(view)
     before, after = view.source.size, view.content.size
@@ -349,8 +355,10 @@ def _tell(view: View, request: ViewRequest, found: list[tuple[Finding, bool]] | 
             f"; collapsed {plural(hidden.spans, 'span')} ({plural(hidden.turns, 'turn')}, "
             f"{plural(hidden.messages, 'message')}, {size_text(hidden.bytes)})"
         )
+    sound = f"; sound by the rules of {transcript.api}" if found == [] else ""
     output.summary(
-        f"kept {kept}{collapsed}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved}){takes}",
+        f"kept {kept}{collapsed}; moved {moved}: {size_text(before)} -> {size_text(after)} ({saved}){takes}"
+        f"{sound}",
         source={"digest": view.source.digest, "size": before},
         view={"digest": view.content.digest, "size": after},
         format=transcript.format,

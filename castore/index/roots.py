@@ -22,6 +22,7 @@ __all__ = [
     "count",
     "expiring",
     "last_place",
+    "log_scopes",
     "naming",
     "naming_count",
     "newest",
@@ -145,6 +146,19 @@ def last_place(
         (kind.value, scope, source_name, now),
     ).fetchone()
     return row[0] or 0
+
+
+def log_scopes(
+    connection: sqlite3.Connection, kind: RootKind, source_name: str, now: float, seen: Seen = None
+) -> list[tuple[str, bool]]:
+    """The scopes, sorted, in which a log has roots that have not expired, and whether one is live."""
+    clause, scopes = seen_clause(seen)
+    rows = connection.execute(
+        "SELECT scope, MAX(forgotten IS NULL) FROM roots WHERE kind=? AND source_name=? AND place IS NOT NULL"
+        f" AND (expires IS NULL OR expires>?) AND {clause} GROUP BY scope ORDER BY scope",
+        (kind.value, source_name, now, *scopes),
+    )
+    return [(scope, bool(is_live)) for scope, is_live in rows]
 
 
 def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen = None) -> list[Root]:

@@ -17,7 +17,7 @@ from castore.errors import BaseMissing, Damaged, NotFound, ObjectMissing, RootDa
 from castore.layout import ROOT_ID
 from castore.roots.model import Root, RootKind
 from castore.store.access import Granted
-from castore.store.logs import LogRoots, read_log
+from castore.store.logs import LogRoots, LogScopes, read_log
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
@@ -256,6 +256,17 @@ class Queries:
             return LogRoots()
         now = self._parts.clock()
         return self.ask(lambda connection: read_log(connection, kind, scope, source_name, now))
+
+    def log_scopes(self, kind: RootKind, source_name: str) -> LogScopes:
+        """Where the caller sees such a log."""
+        from castore.index import roots
+
+        now = self._parts.clock()
+        found = self.ask(lambda connection: roots.log_scopes(connection, kind, source_name, now, self.seen))
+        return LogScopes(
+            tuple(scope for scope, is_live in found if is_live),
+            tuple(scope for scope, is_live in found if not is_live),
+        )
 
     def named(self, name: str) -> list[Root]:
         """The live roots that have this name; of two in one scope only the latest has it."""

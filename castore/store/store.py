@@ -34,7 +34,7 @@ from castore.store.access import Access, Granted, resolve_access
 from castore.store.batch import Batch, Meaning, NameMove
 from castore.store.folder import create_folder, is_store, read_format, seems_to_grant
 from castore.store.keeping import Forgotten, RootChoice
-from castore.store.logs import LogRoots
+from castore.store.logs import LogRoots, LogScopes
 from castore.store.lookup import Lookup
 from castore.store.purging import Purged, purge
 from castore.store.queries import Queries
@@ -324,6 +324,10 @@ class Store:
         later record without an earlier one, but never the same twice. Raises ScopeDenied, RootDamaged.
         """
         return self._queries.log(kind, self.granted.writing_scope(scope), source_name)
+
+    def log_scopes(self, kind: RootKind, source_name: str) -> LogScopes:
+        """In which of the scopes that the caller sees a log of this kind and source lies."""
+        return self._queries.log_scopes(kind, source_name)
 
     def views(self) -> list[ViewRow]:
         """The recorded views that the caller sees, the latest first: what each is of, by digest and size."""

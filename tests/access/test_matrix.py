@@ -459,6 +459,7 @@ METHODS: dict[str, Call] = {
     "lives": lambda store, what: list(store.lives(DIGESTS.values())),
     "named_roots": lambda store, what: store.named_roots("same") + store.named_roots("theirs"),
     "log": logs,
+    "log_scopes": lambda store, what: [store.log_scopes(RootKind.COLLAPSE, x) for x in (LOG, OTHER_LOG)],
     "naming": lambda store, what: store.naming(DIGESTS[what]),
     "purge": lambda store, what: store.purge(DIGESTS[what], "because"),
     "read": lambda store, what: store.read(DIGESTS[what]),

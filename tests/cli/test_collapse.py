@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import castore
 from castore.cli.commands import COMMANDS
 from castore.digest import Digest
 from tests.access.world import Told
@@ -168,7 +169,7 @@ class TestStage:
         assert [row[1] for row in rows] == ["0:6", "6:12", "12:18", "18:20"]
         told = desk.collapse("stage", "--repeat")
         assert (told.code, told.out) == (0, "")
-        assert "note: nothing is free: the last 4 turns and the latest prompt's stay" in told.err
+        assert "note: nothing is free: the last 4 turns stay; 20 turns are staged\n" in told.err
         # All but the last was a summarizer that had something to do.
         assert (desk.status()["spawns"], desk.status()["empty_spawns"]) == (5, 1)
 
@@ -180,7 +181,11 @@ class TestStage:
 
     def test_a_larger_span_takes_in_a_smaller(self, desk: Sessions) -> None:
         desk.done("stage", "--turns", "2:4")
-        desk.done("stage", "--turns", "0:8")
+        inner = desk.facts("log")[0]["collapse_id"]
+        words = "way, as the new one holds all of it: " + inner
+        told = desk.collapse("stage", "--turns", "0:8", "--dry-run")
+        assert f"note: 1 staged span would give {words}\n" in told.err
+        assert f"note: 1 staged span gives {words}\n" in desk.collapse("stage", "--turns", "0:8").err
         assert [each["turns"] for each in desk.facts("log")] == [8]
 
     @pytest.mark.parametrize("given", ["file", "stdin"])
@@ -220,8 +225,34 @@ class TestStage:
         Path(desk.session).write_bytes(pi_session(1))
         told = desk.collapse("stage")
         assert (told.code, told.out) == (0, "")
-        assert "note: nothing is free" in told.err
+        assert "note: nothing is free: the session has 2 turns, and the last 4 stay\n" in told.err
         assert not desk.store.exists()
+
+    def test_what_was_compacted_is_not_collapsed(self, desk: Sessions) -> None:
+        desk.done("stage")
+        desk.done("commit")
+        compaction = {
+            "type": "compaction",
+            "id": "c0000000",
+            "parentId": f"{len(LINES) - 1:08x}",
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "summary": "Long ago.",
+            "firstKeptEntryId": f"{len(LINES) - 3:08x}",
+            "tokensBefore": 1000,
+        }
+        more = [json.loads(line) for line in pi_session(2).splitlines()[1:]]
+        for each in more:
+            parent = each["parentId"]
+            each["parentId"] = "c0000000" if parent is None or parent.startswith("s") else f"m{parent}"
+            each["id"] = f"m{each['id']}"
+        lines = [json.dumps(each).encode() + b"\n" for each in (compaction, *more)]
+        Path(desk.session).write_bytes(SESSION + b"".join(lines))
+        told = desk.collapse("stage")
+        assert (told.code, told.out) == (0, "")
+        assert "compacted: what was collapsed or staged before that is dropped\n" in told.err
+        assert "note: nothing is free: the last 4 turns stay; " in told.err
+        assert " the compaction that the session goes on from, or lie" in told.err
+        assert "are collapsed" not in told.err
 
 
 class TestSummarizers:
@@ -230,6 +261,16 @@ class TestSummarizers:
         (row,) = desk.done("stage", "--summarizer", f'"{sys.executable}" -c "{program}"')
         assert row[4].startswith("command@1 ")
         assert [each["text"] for each in desk.facts("log", "--summaries")] == ["8 prompts"]
+
+    def test_each_run_counts(self, desk: Sessions) -> None:
+        """Of the turns that are named as well, but for a text that was given."""
+        assert desk.collapse("stage", "--turns", "0:4", "--summarizer", "false").code == 1
+        status = desk.status()
+        assert (status["spawns"], status["errors"]) == (1, 1)
+        assert "ended with code 1" in status["last_error"]
+        desk.done("stage", "--turns", "0:4")
+        desk.done("stage", "--turns", "4:8", "--summary", "x")
+        assert (desk.status()["spawns"], desk.status()["errors"]) == (2, 1)
 
     @pytest.mark.parametrize(
         ("line", "words"),
@@ -275,7 +316,9 @@ class TestCommit:
 
     def test_the_oldest_until_the_budget_is_met(self, desk: Sessions) -> None:
         rows = desk.done("stage", "--repeat", "--turns-max", "4")
-        assert desk.done("commit", "--budget", "1MB") == []
+        told = desk.collapse("commit", "--budget", "1MB")
+        assert (told.code, told.out) == (0, "")
+        assert "note: the view fits the budget as it is: nothing is committed\n" in told.err
         assert desk.done("commit", "--budget", "18kB") == rows[:2]
         summary = desk.summary(desk.collapse("commit", "--budget", "16kB", "--json"))
         assert summary["size"] == len(desk.collapsed()) <= 16_000 == summary["budget"]
@@ -336,8 +379,22 @@ class TestRecover:
         told = desk.collapse("recover", "--budget", "100-tokens")
         assert told.code == 17
         assert len(told.out.splitlines()) == 1
-        assert "hint: compact the session" in told.err
+        assert "hint: 'ctx collapse stage' makes more ready; 'ctx view" in told.err
         assert desk.states() == ["hidden"]
+        desk.done("stage", "--repeat")
+        told = desk.collapse("recover", "--budget", "100-tokens")
+        assert "hint: 'ctx view --strategy collapse,transparent' moves payloads; else compact" in told.err
+
+    def test_says_what_waits_still(self, desk: Sessions) -> None:
+        desk.done("stage", "--turns", "4:22", "--keep-turns", "2")
+        desk.done("stage", "--turns", "0:4")
+        for command in ("commit", "recover"):
+            told = desk.collapse(command, "--budget", "100-tokens")
+            assert told.code == 17
+            assert "hint: 1 staged span waits in the last 4 turns, see --keep-turns; 'ctx view" in told.err
+
+    def test_says_when_nothing_is_staged(self, desk: Sessions) -> None:
+        assert "note: nothing is staged\n" in desk.collapse("recover", "--budget", "1MB").err
 
     def test_a_dry_run_writes_nothing(self, desk: Sessions) -> None:
         rows = desk.done("stage")
@@ -386,15 +443,20 @@ class TestStatus:
         # Of a session that lost turns, whose log does not know that yet.
         Path(desk.session).write_bytes(CUT)
         told = desk.collapse("status")
-        assert "note: turns were taken back: 2 spans that had them dropped" in told.err
+        words = "note: turns were taken back: 2 spans that had them would be dropped by the next change\n"
+        assert words in told.err
+        assert words in desk.collapse("stage", "--dry-run", "--turns", "5:7").err
+        assert words in desk.collapse("commit", "--dry-run").err
         assert desk.status()["collapsed"]["spans"] == 0
+        assert desk.status()["records"] == len(desk.facts("log")) == 2
         assert desk.kept() == before
 
     def test_to_a_person(self, shell: Shell) -> None:
         (shell.folder / "s.jsonl").write_bytes(SESSION)
         command = shell.command("collapse", "status", "s.jsonl", "--budget", "20kB")
         seen = seen_on_terminal(command, shell.folder, shell.environment)
-        assert "threshold   this collapse's own; no other reserve is held back\n" in seen
+        assert "threshold        this collapse's own; no other reserve is held back\n" in seen
+        assert "must wait        0 staged spans\n" in seen
         assert "collapsed  0 spans  0 turns  0 messages  0 B\n" in seen
         assert "view           24 kB  " in seen
         assert "  122%\n" in seen
@@ -421,7 +483,7 @@ class TestLog:
         commits = [row[0] for row in desk.done("commit")]
         Path(desk.session).write_bytes(CUT)
         assert desk.states() == ["hidden", "not there"]
-        assert "the session has no message" in desk.facts("log")[1]["words"]
+        assert "has no message" in desk.facts("log")[1]["words"]
         told = desk.collapse("stage", "--turns", "5:7")
         assert "note: turns were taken back: 1 span that had them dropped" in told.err
         assert desk.states() == ["hidden", "dropped", "done", "staged"]
@@ -548,9 +610,143 @@ class TestView:
         assert len(view) < len(BODY)
         assert desk.back(view) == BODY
 
+    def test_which_option_differs(self, desk: Sessions) -> None:
+        Path(desk.session).write_bytes(BODY)
+        desk.done("stage", "--session", "mine")
+        desk.done("commit", "--session", "mine")
+        desk.made("--strategy", "collapse", "--session", "mine", "--step", "2")
+        told = desk("view", "--strategy", "collapse", "--step", "3", "--session", "it", desk.view)
+        assert told.code == 2
+        assert "made with other options: step was 2, now 3; --session was mine, now it\n" in told.err
+        told = desk("view", "--step", "2", "--mark-thinking", "no", desk.view)
+        assert "--strategy was collapse@1, now transparent@" in told.err
+        assert "mark-thinking was not given, now no; --session was mine, now not given\n" in told.err
+        again = desk("view", "--strategy", "collapse", "--session", "mine", "--step", "2", desk.view)
+        assert again.out.encode() == Path(desk.view).read_bytes()
+
+    def test_a_check_that_finds_nothing_says_so(self, desk: Sessions) -> None:
+        desk.done("stage")
+        desk.done("commit")
+        view = ["view", "--strategy", "collapse", desk.session]
+        assert "; sound by the rules of anthropic\n" in desk(*view, "--check").err
+        assert "sound" not in desk(*view, "--stats").err
+        assert desk.summary(desk(*view, "--check", "--json"))["findings"] == []
+
     def test_comes_before_other_strategies(self, desk: Sessions) -> None:
         told = desk("view", "--strategy", "transparent,collapse", desk.session)
         assert (told.code, told.out) == (2, "")
+
+
+class TestWhichLog:
+    """What is read of a log needs no scope to write in; what is written goes where all is written."""
+
+    READS = (["collapse", "status"], ["collapse", "log"], ["view", "--strategy", "collapse", "--explain"])
+
+    def test_a_read_finds_the_one_that_is_seen(self, desk: Sessions) -> None:
+        assert desk.collapse("stage", scope="team/a").code == 0
+        assert desk.collapse("commit", scope="team/a").code == 0
+        alone = [desk(*read, desk.session, scope="team/a") for read in self.READS]
+        for grants in ("team/*", "*", "team/b team/a", "team/*,other"):
+            for read, before in zip(self.READS, alone, strict=True):
+                told = desk(*read, desk.session, scope=grants)
+                assert (told.code, told.out) == (0, before.out), (grants, read)
+                if read[0] == "collapse":
+                    words = "note: the log lies in scope 'team/a': to change it, say --scope team/a\n"
+                    assert words in told.err
+        assert desk.collapse("stage", "--scope", "team/a", scope="team/*").code == 0
+
+    def test_one_that_is_not_seen_is_not_there(self, desk: Sessions) -> None:
+        assert desk.collapse("stage", scope="team/a").code == 0
+        for grants in ("team/b", "other/*", "default"):
+            for read in self.READS:
+                told = desk(*read, desk.session, scope=grants)
+                assert told.code == 0
+                assert "team/a" not in told.out + told.err
+            assert desk.collapse("log", scope=grants).out == ""
+
+    def test_of_several_one_is_chosen(self, desk: Sessions) -> None:
+        for scope in ("team/a", "team/b"):
+            assert desk.collapse("stage", scope=scope).code == 0
+        for read in self.READS:
+            told = desk(*read, desk.session, scope="team/*")
+            assert (told.code, told.out) == (2, "")
+            assert "error: several scopes have a log of 's-1': team/a, team/b\n" in told.err
+            assert "hint: choose one with --scope\n" in told.err
+            assert desk(*read, "--scope", "team/b", desk.session, scope="team/*").code == 0
+            assert desk(*read, desk.session, scope="team/b").code == 0
+
+    def test_a_write_goes_where_writes_go(self, desk: Sessions) -> None:
+        assert desk.collapse("stage", scope="team/b").code == 0
+        for command, more in (("stage", ["--dry-run"]), ("stage", []), ("commit", [])):
+            told = desk.collapse(command, *more, scope="team/*")
+            assert (told.code, told.out) == (14, ""), command
+        assert "note: nothing is staged" in desk.collapse("commit", scope="team/a team/b").err
+        assert desk.collapse("status", "--json", scope="team/a team/b").out.count('"scope":"team/b"') == 1
+
+    def test_one_that_was_forgotten_may_come_back(self, desk: Sessions) -> None:
+        desk.done("stage")
+        desk.done("commit")
+        view, lines = desk.collapsed(), desk.done("log")
+        assert desk("forget", "--source", "s-1").code == 0
+        undo = "ctx forget --undo --source s-1"
+        for read in (*self.READS, ["view", "--strategy", "collapse"]):
+            told = desk(*read, desk.session)
+            assert told.code == 0
+            assert f"note: a log of this session is forgotten: '{undo}' brings it back" in told.err, read
+        assert desk(*undo.split()[1:]).code == 0
+        assert desk.done("log") == lines
+        assert desk.collapsed() == view
+        assert "forgotten" not in desk.collapse("status").err
+        assert desk("forget", "--source", "s-1", "--now").code == 0
+        assert "forgotten" not in desk.collapse("status").err
+
+    def test_one_that_was_forgotten_in_another_scope(self, desk: Sessions) -> None:
+        assert desk.collapse("stage", scope="team/a").code == 0
+        assert desk("forget", "--source", "s-1", scope="team/a").code == 0
+        undo = "ctx forget --undo --source s-1 --scope team/a"
+        assert f"'{undo}' brings it back" in desk.collapse("status", scope="team/*").err
+        assert "forgotten" not in desk.collapse("status", scope="team/b").err
+        assert desk(*undo.split()[1:], scope="team/*").code == 0
+        assert len(desk.collapse("log", scope="team/*").out.splitlines()) == 1
+
+    def test_begun_anew_there_is_nothing_to_bring_back(self, desk: Sessions) -> None:
+        desk.done("stage")
+        assert desk("forget", "--source", "s-1").code == 0
+        desk.done("stage")
+        assert "forgotten" not in desk.collapse("status").err
+
+    @pytest.mark.parametrize("is_pi", [True, False])
+    def test_one_in_the_file_itself_is_told(self, desk: Sessions, is_pi: bool) -> None:
+        source = SESSION if is_pi else b"".join(json.dumps(each).encode() + b"\n" for each in CODEX)
+        Path(desk.session).write_bytes(source)
+        for read in self.READS:
+            assert "in the file itself" not in desk(*read, desk.session).err
+        coordinator = castore.CollapseCoordinator(castore.TranscriptFile(desk.session).log("harness"))
+        coordinator.restore(source)
+        coordinator.reset("to have an entry")
+        words = (
+            "note: 2 entries of a collapse log stand in the file itself; 'ctx' works on the log in the store"
+        )
+        for read in (*self.READS, ["collapse", "stage", "--dry-run"]):
+            assert words in desk(*read, desk.session).err, read
+
+
+CODEX = [
+    {
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "type": "session_meta",
+        "payload": {"id": "c-1", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/w"},
+    },
+    {
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "type": "response_item",
+        "payload": {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "what does collapse-commit do?"}],
+        },
+    },
+]
 
 
 USAGE = [
@@ -608,6 +804,12 @@ class TestRefused:
     @pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
     def test_usage(self, desk: Sessions, arguments: list[str]) -> None:
         self.refused(desk, 2, *arguments)
+
+    @pytest.mark.parametrize("turns", ["first", "", "1:2:3", "0x1"])
+    def test_what_python_says_of_a_number_is_not_told(self, desk: Sessions, turns: str) -> None:
+        told = self.refused(desk, 2, "stage", "--turns", turns)
+        assert "caused by" not in told.err
+        assert f"error: --turns must be as in 0:16, 3 or :-8, not '{turns}'\n" in told.err
 
     @pytest.mark.parametrize("options", CONFLICTS, ids=" ".join)
     def test_spans_that_cannot_be_collapsed(

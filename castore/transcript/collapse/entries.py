@@ -31,7 +31,15 @@ from castore.transcript.collapse.model import (
 )
 from castore.transcript.collapse.persistence import LogState
 
-__all__ = ["CUSTOM_TYPE", "EntryLog", "is_entry", "record_entry", "snapshot_entry", "state_from_entries"]
+__all__ = [
+    "CUSTOM_TYPE",
+    "EntryLog",
+    "count_in",
+    "is_entry",
+    "record_entry",
+    "snapshot_entry",
+    "state_from_entries",
+]
 
 CUSTOM_TYPE = "castore.collapse"
 """What a `custom` entry of Pi is called that has one of ours as its `data`."""
@@ -40,6 +48,7 @@ _PREFIX = "collapse-"
 _SNAPSHOT = "collapse-snapshot"
 _TYPES = frozenset([*(_PREFIX + each for each in RECORD_TYPES), _SNAPSHOT])
 _CHECK_HEX = 32
+_SIGN = _PREFIX.encode()
 
 
 def record_entry(session: str, number: int, record: LogRecord, text: str | None = None) -> dict[str, Any]:
@@ -165,7 +174,21 @@ def is_entry(value: Any) -> bool:
     return _unwrapped(value) is not None
 
 
+def count_in(source: bytes) -> int:
+    """How many lines of a session's bytes are entries of collapse logs."""
+    if _SIGN not in source:
+        return 0
+    return sum(_is_entry_line(line) for line in source.split(b"\n") if _SIGN in line)
+
+
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _is_entry_line(line: bytes) -> bool:
+    try:
+        return is_entry(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
 
 
 @dataclass(slots=True)

@@ -13,8 +13,10 @@ from castore.transcript.collapse.coordinator import KEEP_TURNS, CollapseCoordina
 from castore.transcript.collapse.model import LogRecord, Reset, Snapshot
 from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.rehearsal import Rehearsal
-from castore.transcript.collapse.session import session_log
+from castore.transcript.collapse.session import session_key, session_log
+from castore.transcript.collapse.store_log import StoreLog
 from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.model import Transcript
 from castore.transcript.recorded import session_bytes
 from castore.transcript.records import read_records
 
@@ -34,17 +36,20 @@ def open_coordinator(
     scope: str | None = None,
     keep_turns: int = KEEP_TURNS,
     is_rehearsed: bool = False,
+    is_only_read: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> CollapseCoordinator:
     """The collapse of a session whose log is in the store. data: the session, or a recorded view of it.
 
-    name, scope: as of session_log; clock: unix seconds. is_rehearsed: nothing that is done with it is
-    written. Nothing is made by opening: no store, no log. Raises SessionInvalid, InvalidOption, LogDamaged,
-    and what reading the store raises.
+    name: as of session_key; scope: that is written in; clock: unix seconds. is_rehearsed: nothing that is
+    done with it is written; is_only_read: likewise, and the log is the one that is seen, in whichever scope
+    it lies, not that of the scope which is written in. Nothing is made by opening: no store, no log. Raises
+    SessionInvalid, InvalidOption, LogDamaged, and what reading the store raises.
     """
-    log: CollapseLog = _OwnLog(lambda: session_log(coordinator.transcript, handle, name, scope))
+    find = session_log if is_only_read else _written_log
+    log: CollapseLog = _OwnLog(lambda: find(coordinator.transcript, handle, name, scope))
     coordinator = CollapseCoordinator(
-        Rehearsal(log) if is_rehearsed else log, keep_turns=keep_turns, clock=clock
+        Rehearsal(log) if is_rehearsed or is_only_read else log, keep_turns=keep_turns, clock=clock
     )
     coordinator.restore(data, handle)
     return coordinator
@@ -56,7 +61,7 @@ def open_log(
     """The log alone, of which nothing is read. Raises SessionInvalid, InvalidOption, and what reading a view
     back raises."""
     source = session_bytes(handle.get(), data) if handle.exists else data
-    return session_log(read_transcript(read_records(source), ReadOptions()), handle, name, scope)
+    return _written_log(read_transcript(read_records(source), ReadOptions()), handle, name, scope)
 
 
 def begin_anew(log: CollapseLog, reason: str, now: float) -> int | None:
@@ -79,6 +84,13 @@ def begin_anew(log: CollapseLog, reason: str, now: float) -> int | None:
         if state.next_number == 1 and state.snapshot == Snapshot():
             return None
     return log.save(state, [Reset(reason, now)], Snapshot(), {}).next_number - 1
+
+
+def _written_log(
+    transcript: Transcript, handle: StoreHandle, name: str | None, scope: str | None
+) -> CollapseLog:
+    """The log in the scope that is written in."""
+    return StoreLog(handle, session_key(transcript, name), scope)
 
 
 class _OwnLog:

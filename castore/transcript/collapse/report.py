@@ -74,6 +74,7 @@ class Taken:
 class Status:
     """How a session stands. before: with nothing collapsed. view: now. all_committed: if everything that
     is staged were committed. staged: what that would hide, of the spans that are ready. records: in the log.
+    unseen: what the next change would append first, of a compaction or of turns that are gone.
     """
 
     stats: CollapseStats
@@ -83,6 +84,7 @@ class Status:
     view: Taken
     all_committed: Taken
     records: int
+    unseen: tuple[LogRecord, ...]
 
 
 def log_lines(coordinator: CollapseCoordinator, first_number: int = 1) -> Iterator[LogLine]:
@@ -111,12 +113,13 @@ def log_lines(coordinator: CollapseCoordinator, first_number: int = 1) -> Iterat
 
 
 def status_of(coordinator: CollapseCoordinator) -> Status:
-    """How the session stands. coordinator: on a rehearsal, for the session's own state is observed first, and
-    what is staged is committed. Raises what its calls raise."""
+    """How the session stands. coordinator: restored, on a rehearsal, for the session's own state is observed
+    first, and what is staged is committed. Raises what its calls raise."""
     transcript = coordinator.transcript
-    coordinator.observe(transcript)
+    records = len(coordinator.records)
+    unseen = coordinator.observe(transcript)
     meter = Meter(transcript, is_tokens=True)
-    stats, records = coordinator.stats(), len(coordinator.records)
+    stats = coordinator.stats()
     before = _taken(meter, render(transcript, {}, ViewOptions()))
     now = coordinator.render(transcript)
     coordinator.commit(transcript)
@@ -124,7 +127,7 @@ def status_of(coordinator: CollapseCoordinator) -> Status:
     hidden = Hidden.of(now.transcript.collapsed)
     known = {each.collapse_id for each in now.transcript.collapsed}
     ready = Hidden.of(each for each in then.transcript.collapsed if each.collapse_id not in known)
-    return Status(stats, hidden, ready, before, _taken(meter, now), _taken(meter, then), records)
+    return Status(stats, hidden, ready, before, _taken(meter, now), _taken(meter, then), records, unseen)
 
 
 def size_of(messages: Messages, region: Region) -> int:

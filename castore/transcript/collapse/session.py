@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["collapsed", "session_key", "session_log"]
 
-_KEY_CHARACTERS_MAX = 200
+_KEY_CHARACTERS_MAX = 100
 
 
 def session_key(transcript: Transcript, name: str | None = None) -> str:
     """What the session's log is called: the name given, else the session's own id, or its digest if that is
     long or can't be printed. Raises InvalidOption if there is neither."""
     if name is not None:
-        if not 0 < len(name) <= _KEY_CHARACTERS_MAX or not name.isprintable():
+        if not 0 < len(name) <= _KEY_CHARACTERS_MAX or not (name.isascii() and name.isprintable()):
             raise InvalidOption(
-                f"a session's name has 1 to {_KEY_CHARACTERS_MAX} printable characters", option="--session"
+                f"a session's name has 1 to {_KEY_CHARACTERS_MAX} printable ASCII characters",
+                option="--session",
             )
         return name
     found = transcript.session
@@ -35,7 +36,7 @@ def session_key(transcript: Transcript, name: str | None = None) -> str:
             option="--session",
             hint="name its log with --session NAME",
         )
-    if len(found) > _KEY_CHARACTERS_MAX or not found.isprintable():
+    if len(found) > _KEY_CHARACTERS_MAX or not (found.isascii() and found.isprintable()):
         return str(Digest.of(found.encode("utf-8", "surrogatepass")))
     return found
 
@@ -43,10 +44,13 @@ def session_key(transcript: Transcript, name: str | None = None) -> str:
 def session_log(
     transcript: Transcript, handle: StoreHandle, name: str | None = None, scope: str | None = None
 ) -> CollapseLog:
-    """The session's log in the store. Raises InvalidOption as `session_key` does."""
+    """The session's log in the store, to be read. scope: that it lies in; None: the one that is seen,
+    wherever that is. Raises InvalidOption as `session_key` does."""
+    from castore.transcript.collapse.seen_log import SeenLog
     from castore.transcript.collapse.store_log import StoreLog
 
-    return StoreLog(handle, session_key(transcript, name), scope)
+    key = session_key(transcript, name)
+    return SeenLog(handle, key) if scope is None else StoreLog(handle, key, scope)
 
 
 def collapsed(transcript: Transcript, log: CollapseLog, *, retrieve_with: str | None = None) -> Transcript:
