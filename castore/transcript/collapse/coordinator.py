@@ -27,23 +27,31 @@ from castore.digest import Digest
 from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, ViewMissing
 from castore.transcript.budget import Budget
 from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region
-from castore.transcript.collapse.model import Commit, LogRecord, Reset, Snapshot, Span, Staged, parse_record
+from castore.transcript.collapse.model import (
+    STAGED_MAX,
+    Commit,
+    LogRecord,
+    Reset,
+    Snapshot,
+    Span,
+    Staged,
+    parse_record,
+)
 from castore.transcript.collapse.persistence import CollapseLog, LogState
 from castore.transcript.collapse.placeholder import facts_of
-from castore.transcript.collapse.project import collapsed_region, project
 from castore.transcript.collapse.reading import text_of
 from castore.transcript.collapse.replay import holding_commits
 from castore.transcript.collapse.spans import Messages, Region
 from castore.transcript.collapse.standing import CollapseStats, Standing
 from castore.transcript.collapse.summarizer import GivenText, Summarizer, checked_summary
+from castore.transcript.collapse.views import Views
 from castore.transcript.decision import ViewOptions
 from castore.transcript.formats import read_session
 from castore.transcript.marker import collapsed_in
-from castore.transcript.measure import Measured, Meter
+from castore.transcript.measure import Measured
 from castore.transcript.model import Transcript
 from castore.transcript.recorded import session_bytes
-from castore.transcript.render import Rendered, render
-from castore.transcript.strategies import decide, find_strategies
+from castore.transcript.render import Rendered
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
@@ -101,18 +109,14 @@ class CollapseCoordinator:
         self.is_enabled = is_enabled
         self.keep_turns = keep_turns
         self.spawn_tokens = spawn_tokens
-        self._strategies = find_strategies(strategies)
-        self._options = options or ViewOptions()
+        self._views = Views(strategies, options)
         self._clock = clock
         self._phase = _Phase.NOTHING
         self._source = b""
         self._messages: Messages | None = None
         self._state = LogState()
-        self._summaries: dict[Digest, str] = {}
         self._subscribers: list[Callable[[CollapseStats], None]] = []
         self._standing: tuple[tuple[Messages, LogState, int], Standing] | None = None
-        self._meters: dict[bool, Meter] = {}
-        """By whether they count tokens: of the session that was seen last."""
 
     # --- Restoring ---
 
@@ -154,7 +158,7 @@ class CollapseCoordinator:
 
         self._require(_Phase.VIEWS, "restore the messages and the views first")
         state, summaries = state_from_entries(self.log.session, commits, snapshot)
-        self._summaries.update(summaries)
+        self._views.remember(summaries)
         self._take(state)
 
     @property
@@ -204,17 +208,15 @@ class CollapseCoordinator:
         self._require_ready()
         if not self.is_enabled:
             return transcript
-        words = self._options.retrieve_with
-        messages = self._seen if transcript is self.transcript else None
-        return project(transcript, self.commits, self._summary, retrieve_with=words, messages=messages)
+        return self._views.project(self._messages_of(transcript), self.commits, self.log)
 
     def render(self, transcript: Transcript) -> Rendered:
         """The view of the session: projected, then by the strategies. Nothing is recorded of it."""
-        return self._rendered(self.project(transcript))
+        return self._views.render(self.project(transcript))
 
     def measure(self, transcript: Transcript, budget: Budget) -> Measured:
         """What the view takes, in the budget's unit."""
-        return self._meter(transcript, budget).measure(self.render(transcript))
+        return self._views.measure(self.render(transcript), transcript, budget)
 
     def should_spawn(self, transcript: Transcript) -> bool:
         """Whether a summarizer is due: the view takes `spawn_tokens`, and that much more than when the last
@@ -277,7 +279,7 @@ class CollapseCoordinator:
     def _stage(self, span: Span, text: str, strategy: str) -> Staged:
         self.observe(self.transcript)
         standing = self.standing
-        if not self._is_shorter(standing.region(span), text):
+        if not self._views.is_shorter(self._seen, standing.region(span), text):
             raise SpanConflict("the summary with its marker is no shorter than what it hides")
         digest = Digest.of(text.encode())
         staged, snapshot = standing.with_staged(span, digest, strategy, self._clock())
@@ -317,7 +319,7 @@ class CollapseCoordinator:
         except Exception as error:
             self._note_spawn(tokens, error=str(error).strip() or type(error).__name__)
             raise
-        is_empty = not self._is_shorter(region, summary)
+        is_empty = not self._views.is_shorter(self._seen, region, summary)
         self._note_spawn(tokens, is_empty=is_empty)
         if is_empty:
             return None
@@ -329,21 +331,20 @@ class CollapseCoordinator:
         self._require_enabled()
         self.observe(transcript)
         ready = self.standing.ready
-        meter = self._meter(transcript, budget)
 
         def fits(count: int) -> bool:
-            return meter.measure(self._planned(transcript, ready[:count])).size <= budget.limit
+            planned = self._planned(transcript, ready[:count])
+            return self._views.measure(planned, transcript, budget).size <= budget.limit
 
         count = fewest(len(ready), fits, is_falling=not self.standing.swallows)
-        return self._apply(transcript, ready if count is None else ready[:count], meter, budget)
+        return self._apply(transcript, ready if count is None else ready[:count], budget)
 
     def recover_from_overflow(self, transcript: Transcript, budget: Budget) -> Applied:
         """After the API refused a prompt as too long: everything that is staged is committed at once. Where
         that `is_enough` is False, the caller compacts the whole session."""
         self._require_enabled()
         self.observe(transcript)
-        meter = self._meter(transcript, budget)
-        return self._apply(transcript, self.standing.ready, meter, budget)
+        return self._apply(transcript, self.standing.ready, budget)
 
     def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
         """The staged spans of these ids, or all, are committed. Raises SpanConflict for one that is not
@@ -365,48 +366,23 @@ class CollapseCoordinator:
 
     # --- Helpers: views ---
 
-    def _rendered(self, projected: Transcript) -> Rendered:
-        decisions = decide(projected, self._strategies, self._options)
-        return render(projected, decisions, self._options)
+    def _messages_of(self, transcript: Transcript) -> Messages:
+        return self._seen if transcript is self.transcript else Messages(transcript)
 
     def _planned(self, transcript: Transcript, staged: Sequence[Staged]) -> Rendered:
         """The view as it would be with these committed."""
         commits = [*self.commits, *(Commit(each, "planned", each.created_at) for each in staged)]
-        words = self._options.retrieve_with
-        return self._rendered(
-            project(transcript, commits, self._summary, retrieve_with=words, messages=self._seen)
-        )
-
-    def _meter(self, transcript: Transcript, budget: Budget) -> Meter:
-        """Of the session that was seen last, what a part takes is counted once."""
-        if transcript is not self.transcript:
-            return Meter(transcript, is_tokens=budget.is_tokens)
-        if budget.is_tokens not in self._meters:
-            self._meters[budget.is_tokens] = Meter(transcript, is_tokens=budget.is_tokens)
-        return self._meters[budget.is_tokens]
+        return self._views.render(self._views.project(self._messages_of(transcript), commits, self.log))
 
     def _tokens(self, transcript: Transcript) -> int:
         return self.measure(transcript, Budget(1, is_tokens=True)).size
 
-    def _is_shorter(self, region: Region, summary: str) -> bool:
-        """Whether what hides the region is shorter than the region."""
-        words = self._options.retrieve_with
-        return collapsed_region(self._seen, region, "", summary, retrieve_with=words) is not None
-
-    def _summary(self, digest: Digest) -> str:
-        text = self._summaries.get(digest)
-        if text is None:
-            text = self._summaries[digest] = self.log.summary(digest)
-        return text
-
     # --- Helpers: the log ---
 
-    def _apply(
-        self, transcript: Transcript, staged: Sequence[Staged], meter: Meter, budget: Budget
-    ) -> Applied:
+    def _apply(self, transcript: Transcript, staged: Sequence[Staged], budget: Budget) -> Applied:
         committed = self._commit(staged)
         rendered = self.render(transcript)
-        measured = meter.measure(rendered)
+        measured = self._views.measure(rendered, transcript, budget)
         return Applied(committed, rendered.transcript, measured, measured.size <= budget.limit)
 
     def _commit(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
@@ -415,7 +391,7 @@ class CollapseCoordinator:
         for each in staged:
             region = self._seen.region(each.span)
             # One that can't be read would leave a session without a view.
-            self._summary(each.summary)
+            self._views.summary(each.summary, self.log)
             commits.append(Commit(each, facts_of(region, self._seen.size(region)), now))
         if commits:
             left = self._state.snapshot.without([each.collapse_id for each in commits])
@@ -446,8 +422,8 @@ class CollapseCoordinator:
         When writing fails, part of the records may be there: the log must be restored before anything else.
         """
         summaries = summaries or {}
-        _check(records, snapshot)
-        self._summaries.update(summaries)
+        _check(records, self._state.snapshot, snapshot)
+        self._views.remember(summaries)
         try:
             self._state = self.log.save(self._state, records, snapshot, summaries)
         except LogMoved:
@@ -474,7 +450,6 @@ class CollapseCoordinator:
     def _see(self, transcript: Transcript) -> None:
         if self._messages is None or self._messages.transcript is not transcript:
             self._messages = Messages(transcript)
-            self._meters.clear()
 
     @property
     def _seen(self) -> Messages:
@@ -509,12 +484,16 @@ def _strategy_of(summarizer: Summarizer) -> str:
     return strategy
 
 
-def _check(records: Sequence[LogRecord], snapshot: Snapshot) -> None:
+def _check(records: Sequence[LogRecord], before: Snapshot, after: Snapshot) -> None:
     """What is written can be read again. Raises InvalidOption: a reason or a strategy is empty or too long,
     the clock tells no time, too much is staged."""
+    known = frozenset(each.collapse_id for each in before.staged)
+    new = tuple(each for each in after.staged if each.collapse_id not in known)
     try:
         for record in records:
             parse_record(record.to_json())
-        Snapshot.parse(snapshot.to_json())
+        Snapshot.parse(replace(after, staged=new).to_json())
+        if len(after.staged) > STAGED_MAX:
+            raise ValueError(f"at most {STAGED_MAX:,} spans may be staged")
     except ValueError as error:
         raise InvalidOption(f"no log can hold that: {error}") from error

@@ -21,6 +21,7 @@ from castore.errors import InvalidOption
 
 __all__ = [
     "RECORD_TYPES",
+    "STAGED_MAX",
     "Boundary",
     "Commit",
     "Health",
@@ -37,6 +38,8 @@ _ID_CHARACTERS_MAX = 200
 """Of a message's id in a record: a longer one is told by its digest (castore.transcript.collapse.spans)."""
 _TEXT_CHARACTERS_MAX = 300
 _IDS_MAX = 4096
+STAGED_MAX = 4096
+"""Spans that wait at once."""
 _COUNT_MAX = 2**53
 _CONTENT = re.compile("[0-9a-f]{16}")
 
@@ -242,7 +245,7 @@ class Snapshot:
         """Raises ValueError for what is none."""
         said = _object(said)
         staged = said.get("staged")
-        if not isinstance(staged, Sequence) or isinstance(staged, str) or len(staged) > _IDS_MAX:
+        if not isinstance(staged, Sequence) or isinstance(staged, str) or len(staged) > STAGED_MAX:
             raise ValueError("staged must be a list")
         if not isinstance(said.get("is_armed"), bool):
             raise ValueError("is_armed must be true or false")

@@ -60,8 +60,8 @@ class CollapseLog(Protocol):
         when this returns, the records first. Gives the state that is then.
 
         summaries: the texts of those that were not saved before. Raises LogMoved if the log is not at `state`
-        any more, and what writing to the place raises; then nothing is there that was not before, but for a
-        disk that fails at the very end.
+        any more, and then has changed nothing; and what writing to the place raises: of a disk that fails
+        a beginning of the records may be there, as after a crash, and the log must be loaded anew.
         """
 
     def summary(self, digest: Digest) -> str:

@@ -74,6 +74,7 @@ class Messages:
         """Those that may leave: instructions are for the whole session."""
         self._is_body = find_format(transcript.format).is_body
         self._said: dict[int, bytes] = {}
+        self._contents: dict[tuple[int, int], str] = {}
         self._found: dict[Span, Region | str] = {}
         self._indices: dict[str, int] = {}
         for message in transcript.messages:
@@ -212,11 +213,14 @@ class Messages:
 
     def _content(self, first: int, last: int) -> str:
         """Of what the messages from one to the other say; instructions are no part of a span."""
-        whole = sha256()
-        for message in self.transcript.messages[first : last + 1]:
-            if message.role is not Role.SYSTEM:
-                whole.update(self._says(message))
-        return whole.hexdigest()[:16]
+        known = self._contents.get((first, last))
+        if known is None:
+            whole = sha256()
+            for message in self.transcript.messages[first : last + 1]:
+                if message.role is not Role.SYSTEM:
+                    whole.update(self._says(message))
+            known = self._contents[(first, last)] = whole.hexdigest()[:16]
+        return known
 
     def _says(self, message: Message) -> bytes:
         """A digest of the message's role and of what its parts say, without what stands around them."""
