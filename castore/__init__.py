@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from castore.transcript.collapse.coordinator import CollapseCoordinator
     from castore.transcript.collapse.entries import EntryLog
     from castore.transcript.collapse.extract import Extract
+    from castore.transcript.collapse.model import Span
+    from castore.transcript.collapse.overflow import is_overflow, overflow_of
     from castore.transcript.collapse.store_log import StoreLog
     from castore.transcript.collapse.summarizer import GivenText
     from castore.transcript.collapse.transcript_file import TranscriptFile
@@ -107,6 +109,7 @@ __all__ = [
     "RootDamaged",
     "ScopeDenied",
     "SessionInvalid",
+    "Span",
     "SpanConflict",
     "Store",
     "StoreExists",
@@ -127,8 +130,10 @@ __all__ = [
     "fold_value",
     "get",
     "init_store",
+    "is_overflow",
     "make_view",
     "open_store",
+    "overflow_of",
     "plan_view",
     "put",
     "read_session",
@@ -146,11 +151,14 @@ _OF_TRANSCRIPTS = {
     "Extract": "collapse.extract",
     "GivenText": "collapse.summarizer",
     "RepeatGuard": "guard",
+    "Span": "collapse.model",
     "StoreLog": "collapse.store_log",
     "TranscriptFile": "collapse.transcript_file",
+    "is_overflow": "collapse.overflow",
     "ViewOptions": "decision",
     "ViewRequest": "view",
     "make_view": "view",
+    "overflow_of": "collapse.overflow",
     "plan_view": "view",
     "read_session": "formats",
 }
