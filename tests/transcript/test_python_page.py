@@ -35,5 +35,7 @@ def test_names_what_there_is_for_sessions() -> None:
         "clip_text",
         "ViewRequest",
         "ViewOptions",
+        "CollapseCoordinator",
+        "TranscriptFile",
     ):
         assert f"castore.{name}(" in PAGE
