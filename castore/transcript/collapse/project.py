@@ -19,6 +19,7 @@ from castore.transcript.collapse.placeholder import contents_of, facts_of, messa
 from castore.transcript.collapse.spans import Messages, Region, shown
 from castore.transcript.formats import find_format
 from castore.transcript.model import ArchivedTurn, Collapsed, Leave, Message, Part, Transcript
+from castore.transcript.records import collector_off
 
 __all__ = ["collapsed_region", "project"]
 
@@ -39,14 +40,15 @@ def project(
     commits: those that hold, in order of the log. summaries: gives the text of one; what it raises is raised.
     messages: those of the transcript, if they are known.
     """
-    messages = messages or Messages(transcript)
-    collapsed: list[Collapsed] = []
-    for commit, region in shown(commits, messages):
-        text = summaries(commit.staged.summary)
-        made = collapsed_region(messages, region, commit.collapse_id, text, retrieve_with=retrieve_with)
-        if made is not None:
-            collapsed.append(made)
-    return _without(transcript, collapsed) if collapsed else transcript
+    with collector_off():
+        messages = messages or Messages(transcript)
+        collapsed: list[Collapsed] = []
+        for commit, region in shown(commits, messages):
+            text = summaries(commit.staged.summary)
+            made = collapsed_region(messages, region, commit.collapse_id, text, retrieve_with=retrieve_with)
+            if made is not None:
+                collapsed.append(made)
+        return _without(transcript, collapsed) if collapsed else transcript
 
 
 def collapsed_region(
