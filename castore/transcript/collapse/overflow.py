@@ -4,8 +4,11 @@ Laws:
 - An error is an overflow if sending less would have helped: what was sent, or it and the reply that was asked
   for, is more than the model takes, or than its API takes at once. Rate limits, limits of the reply alone,
   images, timeouts, filters and replies that were cut are none.
-- Nothing of the error is run: attributes are read where they are kept, so neither properties nor `__str__` of
-  it are called, and none can raise. Cycles end, and of any text only the beginning and the end are looked at.
+- Nothing of the error is run, nor of its class, nor of that one's: attributes are read where they are kept,
+  so neither properties nor `__str__` of it are called, and none can raise. Cycles end, and of any text only
+  the beginning and the end are looked at.
+- An error is told by what it says, not by what it quotes: words that other sentences may have as well count
+  where a text, a clause or the value of a member begins with them.
 - Of a chain the outer error decides if it can; one that tells nothing of itself is as its cause, or as what
   was handled when it was raised.
 
@@ -16,11 +19,10 @@ project that is named, which quote the error whole; none of them is promised by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from inspect import getattr_static
 from itertools import islice
-from types import MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 __all__ = ["Overflow", "is_overflow", "overflow_of"]
@@ -76,7 +78,7 @@ _OVERFLOWS = re.compile(
     "|".join(
         (
             # Anthropic, on its own API, Bedrock and Vertex: claude-code, bolt.new, exe.dev.
-            r"prompt is too long",
+            rf"prompt is too long: {_N} tokens",
             # OpenAI's Responses ("the context window of this model"): codex, onyx; Anthropic, 413 ("model
             # context window") and 400 ("context limit"): claude-code; llama.cpp ("the available context
             # size"): llama.cpp 15780; llama-cpp-python ("context window of 2048"); Ollama, LiteLLM: pi.
@@ -91,8 +93,6 @@ _OVERFLOWS = re.compile(
             # Gemini: gemini-cli; with and without the number. Vertex: gemini-cli 19727.
             r"input token count (?:\S{1,20} )?exceeds the maximum number of tokens",
             rf"input token count is {_N} but (?:the )?model only supports",
-            # Bedrock: bedrock-chat; and Baseten: llama_index.
-            r"\binput is too long\b",
             r"too many input tokens",
             # Mistral: pi.
             rf"too large for model with {_N} maximum context length",
@@ -124,6 +124,23 @@ _OVERFLOWS = re.compile(
     ),
     re.IGNORECASE,
 )
+
+_QUOTES = r"[\\\"'`\u2018\u201c]{0,8}"
+_BEGIN = re.compile(
+    # Before them there is nothing, or no word of a sentence.
+    rf"(?:^{_QUOTES}|[^\w\s\\\"'`\u2018\u2019\u201c\u201d] ?{_QUOTES}|\\[nrt]"
+    r"|[0-9] |(?:error|exception|failed|request) )(?:(?:the|your|this) )?"
+    r"(?:"
+    # Anthropic, on its own API, Bedrock and Vertex: claude-code, bolt.new, exe.dev.
+    r"prompt is too long"
+    # Bedrock: bedrock-chat; and Baseten: llama_index.
+    r"|input is too long\b"
+    # z.ai, with the code 1261: zeroclaw 4124, hermes-agent 1877.
+    r"|prompt exceeds max(?:imum)? length"
+    r")",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What other sentences may say too, or quote: it counts where a line or clause, or a value in it, begins."""
 
 _OTHERS = re.compile(
     "|".join(
@@ -174,6 +191,7 @@ _NUMBERS = tuple(
         rf"token limit: (?P<limit>{_N}) \(requested: (?P<tokens>{_N})",
         rf"length (?P<tokens>{_N})\).{{1,60}}?(?:model length of|context length) (?P<limit>{_N})",
         rf"input length \(?(?P<tokens>{_N})[^0-9]{{1,60}}(?P<limit>{_N})",
+        rf"request (?P<tokens>{_N}) input tokens exceeds[^0-9]{{1,60}}(?P<limit>{_N})",
         rf"must be <= (?P<limit>{_N})\. given: (?P<tokens>{_N}) .inputs. tokens and (?P<more>{_N})",
         rf"requested tokens \((?P<tokens>{_N})\) exceed context window of (?P<limit>{_N})",
         rf"the first (?P<tokens>{_N}) tokens.{{1,120}}?context length of only (?P<limit>{_N})",
@@ -192,6 +210,7 @@ _NUMBERS = tuple(
 _ERRORS_MAX = 16
 """Of a chain."""
 _VALUES_MAX = 200
+_ATTRIBUTES_MAX = 1000
 _DEPTH_MAX = 8
 _HEAD_CHARACTERS = 16 << 10
 _TAIL_CHARACTERS = 4 << 10
@@ -201,6 +220,7 @@ _CHARACTERS_MAX = 64 << 10
 # Their own descriptors, which no class of exceptions can put others before.
 _OF_EXCEPTIONS: Any = BaseException
 _OF_GROUPS: Any = BaseExceptionGroup
+_OF_CLASSES: Any = vars(type)
 
 _STATUSES = frozenset({"code", "http_status", "httpstatuscode", "status", "status_code", "statuscode"})
 _WORDS = frozenset({"code", "error_type", "errortype", "reason", "status", "type"})
@@ -232,9 +252,10 @@ _NAMES = _STATUSES | _WORDS | _INSIDE | _COUNTS
 
 @dataclass(slots=True)
 class _Said:
-    """What one error says of itself, whatever it is made of."""
+    """What one error says of itself, whatever it is made of. texts: each on one line; lines: as they were."""
 
     texts: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
     statuses: set[int] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     room: int = _CHARACTERS_MAX
@@ -245,9 +266,10 @@ class _Said:
         if str.__len__(text) > _HEAD_CHARACTERS + _TAIL_CHARACTERS:
             head, tail = slice(_HEAD_CHARACTERS), slice(-_TAIL_CHARACTERS, None)
             text = f"{str.__getitem__(text, head)} … {str.__getitem__(text, tail)}"
-        text = " ".join(str.split(text))[: self.room]
-        self.room -= len(text)
-        self.texts.append(text)
+        lines = "\n".join(" ".join(line.split()) for line in str.splitlines(text))[: self.room]
+        self.room -= len(lines)
+        self.lines.append(lines)
+        self.texts.append(" ".join(lines.split()))
 
     def take(self, value: Any, depth: int = 0) -> None:
         """What a value says, and what it holds under the names that errors use."""
@@ -265,7 +287,7 @@ class _Said:
                 self.take(item, depth + 1)
         elif not issubclass(kind, int | float | type(None)):
             if issubclass(kind, BaseException):
-                self.add(kind.__name__)
+                self.add(_OF_CLASSES["__name__"].__get__(kind))
                 self.take(_OF_EXCEPTIONS.args.__get__(value), depth + 1)
             for name, member in _members(value):
                 self._take_member(name, member, depth)
@@ -293,15 +315,37 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
             if type(name) is str and name.lower() in _NAMES:
                 yield name.lower(), member
         return
-    for name in sorted(_NAMES):
-        found = getattr_static(value, name, None)
-        if type(found) is MemberDescriptorType:
-            try:
-                found = found.__get__(value)
-            except AttributeError:
-                continue
+    own: dict[str, Any] = {}
+    of_classes: dict[str, Any] = {}
+    for each in _OF_CLASSES["__mro__"].__get__(type(value)):
+        for name, found in _used(_OF_CLASSES["__dict__"].__get__(each).items()):
+            if name == "__dict__":
+                kept: Any = _kept(found, value) if type(found) is GetSetDescriptorType else None
+                own |= _used(dict.items(kept)) if issubclass(type(kept), dict) else ()
+            else:
+                of_classes.setdefault(name, found)
+    of_classes |= own
+    for name in sorted(_NAMES & of_classes.keys()):
+        found = of_classes[name]
+        found = _kept(found, value) if type(found) is MemberDescriptorType else found
         if found is not None:
             yield name, found
+
+
+def _used(attributes: Iterable[tuple[Any, Any]]) -> Iterator[tuple[str, Any]]:
+    """Those that errors use. Each name is looked at: to look one up would be to compare it with others, which
+    may be texts of types of their own."""
+    for name, found in islice(attributes, _ATTRIBUTES_MAX):
+        if type(name) is str and (name in _NAMES or name == "__dict__"):
+            yield name, found
+
+
+def _kept(descriptor: Any, value: Any) -> Any:
+    """What a slot of the value holds; None if it was never set, or is another class's."""
+    try:
+        return descriptor.__get__(value)
+    except (AttributeError, TypeError):
+        return None
 
 
 def _decoded(data: bytes) -> str:
@@ -348,7 +392,7 @@ def _verdict(said: _Said) -> bool | None:
         return True
     if _RATE_STATUS in said.statuses or _OTHERS.search(text):
         return False
-    if _OVERFLOWS.search(text) or _SIZE_STATUS in said.statuses:
+    if _OVERFLOWS.search(text) or _SIZE_STATUS in said.statuses or any(map(_BEGIN.search, said.lines)):
         return True
     return None
 

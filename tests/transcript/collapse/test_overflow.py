@@ -34,6 +34,13 @@ class ContextWindowExceededError(ApiError):
     pass
 
 
+class Slotted:
+    __slots__ = ("body", "message")
+
+    def __init__(self) -> None:
+        self.message = "prompt is too long"
+
+
 class TestWords:
     @pytest.mark.parametrize("case", ERRORS["overflows"], ids=lambda case: case["from"])
     def test_say_that_it_was_too_long_and_by_how_much(self, case: dict[str, Any]) -> None:
@@ -121,6 +128,49 @@ class TestWords:
     def test_that_stand_elsewhere_are_not_taken_for_them(self, said: object) -> None:
         assert not is_overflow(said)
 
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "prompt is too long",
+            "Error: the prompt is too long",
+            "400 Prompt is too long",
+            "Sorry, your prompt is too long.",
+            "BadRequestError prompt is too long",
+            "AnthropicException - prompt is too long",
+            'API Error: 400 {"type":"error","error":{"message": "Prompt is too long"}}',
+            "{'message': 'prompt is too long'}",
+            '{"body":"{\\"message\\":\\"prompt is too long\\"}"}',
+            '"failed\\nprompt is too long"',
+            "the stream ended\nprompt is too long",
+            "the API says prompt is too long: 5 tokens > 4 maximum",
+            "错误：Prompt is too long",
+            "An error occurred (ValidationException) when calling the Converse operation: "
+            "Input is too long for requested model.",
+        ],
+    )
+    def test_begin_an_error_whatever_is_around_it(self, said: str) -> None:
+        assert is_overflow(said)
+        assert is_overflow(ApiError(said))
+        assert is_overflow({"error": {"message": said}})
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "no test covers that a prompt is too long",
+            'the assertion that it says "prompt is too long" failed',
+            "expected the words 'prompt is too long' on line 3",
+            "I told the user that the prompt is too long, and then it went on.",
+            "the commit message “prompt is too long” was refused by the hook",
+            "ValueError: no handler for what says `input is too long`",
+            "whatever input is too long is cut",
+            "it warns when a prompt exceeds max length",
+        ],
+    )
+    def test_that_other_sentences_have_or_quote_say_nothing(self, said: str) -> None:
+        assert not is_overflow(said)
+        assert not is_overflow(ApiError(said, status_code=400))
+        assert not is_overflow({"error": {"message": said}})
+
     def test_counts_of_a_body_are_told(self) -> None:
         error = {"type": "exceed_context_size_error", "n_prompt_tokens": 1407, "n_ctx": 256}
         assert overflow_of({"error": error}) == Overflow(1407, 256)
@@ -189,6 +239,54 @@ class TestHostile:
             ApiError("no", body=hostile("no"), response=object.__new__(type("R", (), methods)))
         )
 
+    def test_nothing_of_its_classes_is_run(self) -> None:
+        def refuse(*_: Any) -> Any:
+            raise AssertionError("it was run")
+
+        names = (
+            "__getattribute__",
+            "__instancecheck__",
+            "__subclasscheck__",
+            "__eq__",
+            "__repr__",
+            "__call__",
+        )
+        of_classes = type("OfClasses", (type,), dict.fromkeys(names, refuse))
+        hostile = of_classes.__new__(of_classes, "Hostile", (Exception,), {"code": "context_length_exceeded"})
+        assert is_overflow(type.__call__(hostile, "no"))
+        assert is_overflow(ApiError("no", body=type.__call__(hostile, "no")))
+        plain = of_classes.__new__(of_classes, "Plain", (Exception,), {})
+        assert not is_overflow(type.__call__(plain, "no"))
+        assert is_overflow(type.__call__(plain, "prompt is too long"))
+        assert not is_overflow(plain)
+
+    def test_nothing_of_its_names_is_run(self) -> None:
+        class Name(str):
+            def __eq__(self, other: object) -> bool:
+                raise AssertionError("it was run")
+
+            def __hash__(self) -> int:
+                return str.__hash__(self)
+
+        error = ApiError("no")
+        error.__dict__ = {Name("body"): "prompt is too long"}
+        assert not is_overflow(error)
+        assert not is_overflow({Name("message"): "prompt is too long"})
+        error.__dict__ = {"body": "prompt is too long"}
+        assert is_overflow(error)
+
+    def test_what_hides_its_attributes_is_read_all_the_same(self) -> None:
+        class Hidden(ApiError):
+            @property
+            def __dict__(self) -> Any:
+                raise AssertionError("it was run")
+
+        error = ApiError("no", body="prompt is too long")
+        error.__class__ = Hidden
+        assert is_overflow(error)
+        stolen = type("Stolen", (), {"body": Slotted.body, "__dict__": vars(BaseException)["__dict__"]})()
+        assert not is_overflow(stolen)
+
     def test_subclasses_of_what_json_has_are_read_as_those(self) -> None:
         def refuse(*_: Any) -> Any:
             raise AssertionError("it was run")
@@ -212,12 +310,6 @@ class TestHostile:
         assert is_overflow(type("Bytes", (bytes,), overridden)(b"prompt is too long"))
 
     def test_slots_are_read(self) -> None:
-        class Slotted:
-            __slots__ = ("body", "message")
-
-            def __init__(self) -> None:
-                self.message = "prompt is too long"
-
         assert is_overflow(Slotted())
 
     def test_cycles_end(self) -> None:
@@ -256,9 +348,9 @@ class TestHostile:
     def test_of_long_texts_the_beginning_and_the_end_are_read(self, piece: str) -> None:
         long = piece * (10_000_000 // len(piece))
         assert is_overflow("prompt is too long: 5 tokens > 4 maximum " + long)
-        assert is_overflow(long + " prompt is too long")
-        assert is_overflow((long + " prompt is too long").encode())
-        assert not is_overflow("x" * 1_000_000 + " prompt is too long " + "x" * 1_000_000)
+        assert is_overflow(long + ": prompt is too long")
+        assert is_overflow((long + ": prompt is too long").encode())
+        assert not is_overflow("x" * 1_000_000 + ": prompt is too long " + "x" * 1_000_000)
 
     @given(
         st.recursive(
