@@ -94,7 +94,7 @@ def collapse_recover(
     store: StoreFolder = None,
 ) -> None:
     """After the API refused a prompt as too long: the view hides everything that is staged. 17 if it is over
-    the budget all the same: then compact the session."""
+    the budget all the same: then stage more, or compact the session."""
     from castore.transcript.budget import Budget
 
     size = Budget.parse(budget)

@@ -84,7 +84,9 @@ SessionName = Annotated[
 ]
 KeepTurns = Annotated[
     str | None,
-    typer.Option("--keep-turns", metavar="N", help="Turns at the end that stay whole (default: 4)."),
+    typer.Option(
+        "--keep-turns", metavar="N", help="Turns at the end that stay whole, at least 1 (default: 4)."
+    ),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 
