@@ -179,6 +179,19 @@ class TestStage:
         assert "the summary of turn 0 with its marker is no shorter than what it would hide" in told.err
         assert desk.collapse("stage", "--turns", "1", "--summary", "word " * 400).code == 15
 
+    def test_what_would_be_no_shorter_is_not_in_the_way(self, desk: Sessions) -> None:
+        desk.done("stage", "--turns", "2:4")
+        desk.done("stage", "--turns", "8:10")
+        program = "import sys; text = sys.stdin.read(); print('x' * (9000 if 'prompt 0' in text else 9))"
+        line = f'"{sys.executable}" -c "{program}"'
+        assert [row[1] for row in desk.done("stage", "--summarizer", line)] == ["4:8"]
+        assert [row[1] for row in desk.done("stage", "--summarizer", line, "--repeat")] == ["10:20"]
+        told = desk.collapse("stage", "--summarizer", line)
+        assert (
+            "note: nothing was staged: the summary of turns 0 to 1 with its marker is no shorter" in told.err
+        )
+        assert desk.collapse("stage", "--summary", "x" * 9000).out == ""
+
     def test_a_larger_span_takes_in_a_smaller(self, desk: Sessions) -> None:
         desk.done("stage", "--turns", "2:4")
         inner = desk.facts("log")[0]["collapse_id"]

@@ -33,12 +33,16 @@ def span_of_turns(messages: Messages, turns: slice) -> Span:
 
 
 def free_region(
-    coordinator: CollapseCoordinator, messages: Messages, *, turns_max: int = TURNS_MAX
+    coordinator: CollapseCoordinator,
+    messages: Messages,
+    *,
+    turns_max: int = TURNS_MAX,
+    passed_over: Sequence[Region] = (),
 ) -> Region | None:
-    """The turns that would be staged next; None if nothing is free."""
+    """The turns that would be staged next; None if nothing is free. passed_over: those that are not meant."""
     if len(messages.turns) <= coordinator.keep_turns:
         return None
-    taken = coordinator.standing.taken
+    taken = [*coordinator.standing.taken, *passed_over]
     return next_region(messages, taken, keep_turns=coordinator.keep_turns, turns_max=turns_max)
 
 
@@ -65,15 +69,30 @@ def stage_free(
 ) -> Iterator[Staged]:
     """The oldest free turns are staged, as each is asked for; all of them if it is repeated.
 
-    Where the first finds nothing, that counts as an empty spawn. Raises what the coordinator's `spawn`
-    raises.
+    Turns whose summary would be no shorter are passed over, so that they are not in the way of those behind
+    them; a summary that was given is of the oldest turns or of none. Where nothing is free from the
+    beginning, that counts as an empty spawn. Raises what the coordinator's `spawn` raises.
     """
-    if coordinator.stats().is_idle and free_region(coordinator, messages, turns_max=turns_max) is None:
-        return
-    while (staged := coordinator.spawn(messages.transcript, summarizer, turns_max=turns_max)) is not None:
-        yield staged
-        if not is_repeated or free_region(coordinator, messages, turns_max=turns_max) is None:
+    passed_over: list[Region] = []
+
+    def next_one() -> Region | None:
+        return free_region(coordinator, messages, turns_max=turns_max, passed_over=passed_over)
+
+    region = next_one()
+    if region is None and not coordinator.stats().is_idle:
+        coordinator.spawn(messages.transcript, summarizer, turns_max=turns_max)
+    while region is not None:
+        span = messages.span_of(region)
+        staged = coordinator.spawn(messages.transcript, summarizer, span=span, turns_max=turns_max)
+        if staged is not None:
+            yield staged
+            if not is_repeated:
+                return
+        elif isinstance(summarizer, GivenText):
             return
+        else:
+            passed_over.append(region)
+        region = next_one()
 
 
 def unfree_turns(coordinator: CollapseCoordinator, messages: Messages) -> list[str]:
