@@ -302,6 +302,8 @@ class CollapseCoordinator:
         whatever else the summarizer raises, which is noted in the log; and what `stage` raises.
         """
         self._require_enabled()
+        if turns_max < 1:
+            raise InvalidOption("a span has at least one turn")
         strategy = _strategy_of(summarizer)
         self.observe(transcript)
         if span is not None:
@@ -348,7 +350,7 @@ class CollapseCoordinator:
 
     def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
         """The staged spans of these ids, or all, are committed. Raises SpanConflict for one that is not
-        staged or reaches into the last turns."""
+        staged or reaches into the last turns, and what making the view raises, before anything is written."""
         self._require_enabled()
         self.observe(transcript)
         ready = self.standing.ready
@@ -357,6 +359,7 @@ class CollapseCoordinator:
                 raise SpanConflict(f"no span '{collapse_id}' is staged and ready to be committed")
         if collapse_ids is not None:
             ready = [each for each in ready if each.collapse_id in collapse_ids]
+        self._planned(transcript, ready)
         return self._commit(ready)
 
     def reset(self, reason: str) -> None:
@@ -380,9 +383,10 @@ class CollapseCoordinator:
     # --- Helpers: the log ---
 
     def _apply(self, transcript: Transcript, staged: Sequence[Staged], budget: Budget) -> Applied:
-        committed = self._commit(staged)
-        rendered = self.render(transcript)
+        # Before anything is written: a view that can't be made would leave the session without one.
+        rendered = self._planned(transcript, staged)
         measured = self._views.measure(rendered, transcript, budget)
+        committed = self._commit(staged)
         return Applied(committed, rendered.transcript, measured, measured.size <= budget.limit)
 
     def _commit(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
@@ -390,8 +394,6 @@ class CollapseCoordinator:
         commits = []
         for each in staged:
             region = self._seen.region(each.span)
-            # One that can't be read would leave a session without a view.
-            self._views.summary(each.summary, self.log)
             commits.append(Commit(each, facts_of(region, self._seen.size(region)), now))
         if commits:
             left = self._state.snapshot.without([each.collapse_id for each in commits])

@@ -387,6 +387,24 @@ class TestRefusals:
         coordinator.restore_log()
         assert coordinator.staged == ()
 
+    def test_where_no_view_could_be_made_nothing_is_committed(self) -> None:
+        log = MemoryLog()
+        coordinator = restored(log)
+        coordinator.stage(coordinator.standing.messages.span(0, 1), "The first two turns.")
+        coordinator.commit(coordinator.transcript)
+        coordinator.stage(coordinator.standing.messages.span(2, 3), "The next two turns.")
+        log.texts.clear()
+        again = restored(log)
+        for act in (
+            lambda: again.commit(again.transcript),
+            lambda: again.apply_if_needed(again.transcript, Budget(1)),
+            lambda: again.recover_from_overflow(again.transcript, Budget(1)),
+        ):
+            with pytest.raises(KeyError):
+                act()
+        assert len(log.records) == 1
+        assert len(restored(log).staged) == 1
+
     def test_what_is_projected_is_no_session(self) -> None:
         coordinator = restored()
         coordinator.spawn(coordinator.transcript, Extract(400))
