@@ -9,6 +9,7 @@ import typer
 
 from castore.cli import output
 from castore.cli.collapse_session import note_entries, notes_on, open_session, span_record
+from castore.cli.ending import children_end
 from castore.cli.files import STANDARD, open_source
 from castore.cli.locate import find_store
 from castore.cli.output import plural
@@ -109,7 +110,7 @@ def collapse_stage(
     else:
         region, made = None, _stage_chosen(coordinator, messages, chosen, maker)
     staged = []
-    with output.working("summarizing"):
+    with children_end(), output.working("summarizing"):
         for each in made:
             staged.append(each)
             record = span_record(messages, each, dry_run=dry_run, is_planned=is_planned)

@@ -5,7 +5,8 @@ Laws:
   session is ever part of a command line.
 - When `summarize` returns or raises, for whatever reason, the program is dead, and so is all that it started
   in its group. It may write for ever, never read, never end, or leave children that hold its pipes: it takes
-  the time limit at most, and memory for the limit of output, besides the text itself.
+  the time limit at most, and memory for the limit of output, besides the text itself. If this process ends
+  meanwhile, with nothing of it run, the program stays: by SIGKILL, or a signal that becomes no exception.
 - What is no summary (a code other than 0, a signal, too much, too late, not UTF-8, nothing) is
   SummarizerFailed and says what happened, with the last words of stderr, in which nothing steers a terminal.
 - The summary is what it wrote until it ended; what a child of its writes later is not.
@@ -136,7 +137,8 @@ class _Run:
 
     def finish(self) -> int:
         """Runs it to its end and gives its code, as Popen has it. Raises SummarizerFailed."""
-        process: subprocess.Popen[bytes] | None = None
+        # Known before it is started: what is raised meanwhile, as by an interrupt, must not leave it behind.
+        process = subprocess.Popen.__new__(subprocess.Popen)
         theirs: list[int] = []
         try:
             ours = []
@@ -145,22 +147,23 @@ class _Run:
                 self._open.update(ends)
                 theirs.append(ends[is_theirs])
                 ours.append(ends[1 - is_theirs])
-            process = self._started(*theirs)
+            self._start(process, *theirs)
             for end in theirs:
                 self._close(end)
             self._exchange(process, *ours)
             return self._ended(process)
         finally:
-            if process is not None:
+            if getattr(process, "pid", None) is not None:
                 _kill_group(process)
                 process.wait()
             for end in tuple(self._open):
                 self._close(end)
 
-    def _started(self, text: int, output: int, errors: int) -> subprocess.Popen[bytes]:
+    def _start(self, process: subprocess.Popen[bytes], text: int, output: int, errors: int) -> None:
+        words = self._command.words
         try:
-            return subprocess.Popen(
-                self._command.words, stdin=text, stdout=output, stderr=errors, start_new_session=True
+            subprocess.Popen.__init__(
+                process, words, stdin=text, stdout=output, stderr=errors, start_new_session=True
             )
         except OSError as error:
             why = "is not there" if isinstance(error, FileNotFoundError) else "can't be run"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -210,6 +211,24 @@ class TestCommand:
             caller.send_signal(signal.SIGINT)
             assert caller.wait() == 130
         assert all(ends(int(pid)) for pid in pids.read_text().split())
+
+    def test_ends_with_an_interrupt_that_came_while_it_was_started(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+        pids = []
+
+        def interrupted(self: Any, *arguments: Any) -> None:
+            start(self, *arguments)
+            pids.append(self.pid)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+        before = sorted(os.listdir("/dev/fd"))
+        with pytest.raises(KeyboardInterrupt):
+            Command("sleep 60").summarize("x")
+        assert ends(pids[0])
+        assert sorted(os.listdir("/dev/fd")) == before
 
     def test_whose_end_nobody_can_tell_has_failed(self) -> None:
         """Where another reaps this process's children the code is lost, and half a summary could pass."""
