@@ -3,7 +3,8 @@
 Law: looking changes nothing. A root file that can't be read is told, never left out in silence, and what
 the index says is asked before the files are: a writer publishes in the opposite order.
 
-Memory: some 36 bytes for each name of an object in a root, and the rows and files of one shard.
+Memory: some 36 bytes for each name of an object in a root, 100 for each record of a log, and the rows and
+files of one shard.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from castore.config import ROOT_CHAIN_MAX
 from castore.errors import CastoreError, RootDamaged
+from castore.gc.log_gaps import Logs
 from castore.gc.names import Names
 from castore.layout import OBJECT_NAME, ROOT_NAME, SHARD_NAME, SHARDS, TOMBSTONE_NAME, Layout
 from castore.roots.model import Root
@@ -82,7 +84,8 @@ class RootLook:
     behind: ids of the roots of which the rows say something else than the file.
     is_current: the index was written after the last change to the root files, as far as can be told.
     sequence: the highest of a root. baseless: in words, by the id of a root that has not expired, what is
-    wrong with what it is based on. links: what each root says of its base, by its id.
+    wrong with what it is based on. links: what each root says of its base, by its id. logs: those there are,
+    with the roots that are lost.
     """
 
     names: Names = field(default_factory=Names)
@@ -95,6 +98,7 @@ class RootLook:
     sequence: int = 0
     links: dict[str, RootLink] = field(default_factory=dict)
     baseless: dict[str, str] = field(default_factory=dict)
+    logs: Logs = field(default_factory=Logs)
     half_purged: dict[str, tuple[str, str]] = field(default_factory=dict)
     """By the hex of an object: the path of a root that names it, though it was purged from its scope; why."""
 
@@ -139,6 +143,7 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
                 continue
             look.sequence = max(look.sequence, root.sequence)
             look.names.add(path, root.objects)
+            look.logs.add(root, now)
             if root.base is not None or root.expires_alone is not None:
                 look.links[root_id] = RootLink(root.scope, root.base, root.expires, root.expires_alone)
             for name in purged.keys() & {digest.hex for digest in root.objects} if purged else ():
@@ -162,6 +167,7 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
         # A root whose name went to another one is removed, and its rows may go a moment later.
         if root_id in needed or lost.name is None or newest.get((lost.scope, lost.name), -1) <= lost.sequence:
             look.lost.append(lost)
+            look.logs.add(lost, now)
     look.baseless = _baseless(parts, look, now)
     return look
 

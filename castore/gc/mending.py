@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from castore.config import OPERATOR
 from castore.digest import Digest
+from castore.gc.log_gaps import LogGap
 from castore.roots.model import Root, RootDraft, RootKind, root_id
 
 __all__ = ["Act", "ActKind", "Facts", "Fault", "Held", "Mending", "decide"]
@@ -135,6 +136,8 @@ class Facts:
     is_rebuilt: bool = False
     baseless: dict[str, tuple[str, str]] = field(default_factory=dict)
     """By the id of a root whose bases are not whole: the id of its base, and what is wrong, in words."""
+    log_gaps: list[LogGap] = field(default_factory=list)
+    """What is missing of logs, and nowhere to be had."""
     unexplained: set[str] = field(default_factory=set)
     """Hex of the objects of bases which, as it seems, damaged roots alone need."""
     rows_wrong: set[str] = field(default_factory=set)

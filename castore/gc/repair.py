@@ -192,6 +192,9 @@ class _Repair:
         for root_id, words in plan.baseless.items():
             path = self.parts.layout.root_file(root_id)
             remaining.append(Finding(FindingName.DAMAGED, None, path, words))
+        for gap in facts.log_gaps:
+            path = self.parts.layout.root_file(gap.root_id)
+            remaining.append(Finding(FindingName.MISSING, None, path, gap.words))
         return RepairReport(tuple(acts), tuple(remaining), tuple(self.notes))
 
     # --- The search for bytes ---

@@ -74,6 +74,7 @@ def survey(
         root_id: (roots.links[root_id].base or "", words) for root_id, words in roots.baseless.items()
     }
     facts.roots_behind = roots.behind
+    facts.log_gaps = list(roots.logs.gaps())
     for entry in entries(layout.damaged):
         facts.taken[entry.name] = entry.inode()
     for each in roots.damaged:

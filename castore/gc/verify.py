@@ -6,7 +6,8 @@ again. An index that is absent, or behind the root files (as after a crash, or i
 the next write makes it follow. But a root that it has, and whose file is gone, is one: writers and gc
 remove a root's file only with the root's end.
 
-Memory: some 36 bytes for each name of an object in a root, and what is known of a few shards.
+Memory: some 36 bytes for each name of an object in a root, 100 for each record of a log, and what is known
+of a few shards.
 """
 
 from __future__ import annotations
@@ -195,6 +196,9 @@ def _root_disagreements(parts: Transactions, roots: RootLook, now: float) -> lis
     findings += [
         _at(FindingName.DAMAGED, layout.root_file(root_id), words)
         for root_id, words in roots.baseless.items()
+    ]
+    findings += [
+        _at(FindingName.MISSING, layout.root_file(gap.root_id), gap.words) for gap in roots.logs.gaps()
     ]
     words = "the index says something else of this root"
     return findings + [

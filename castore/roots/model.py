@@ -20,8 +20,10 @@ from castore.digest import Digest
 from castore.layout import ROOT_ID_HEX
 
 __all__ = [
+    "ANEW",
     "BY",
     "GC",
+    "LAST",
     "PURGED",
     "STATE",
     "Content",
@@ -48,6 +50,12 @@ BY, GC = "by", "gc"
 
 STATE = 0
 """The place of a log's state; its records have the places from 1."""
+
+LAST = "records"
+"""The detail of a log's state: the number of the last record that there was when it was written."""
+
+ANEW = "anew"
+"""The detail, true, of a log's record that begins the log anew: those before count for nothing."""
 
 
 class RootKind(StrEnum):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from castore.digest import Digest
 from castore.errors import InvalidOption, LogDamaged, ObjectPurged
-from castore.roots.model import STATE, Root, RootDraft, RootKind
+from castore.roots.model import ANEW, LAST, STATE, Root, RootDraft, RootKind
 from castore.store.reads import ReadCount
 from castore.transcript.collapse.damage import anew, whole_records
-from castore.transcript.collapse.model import Commit, LogRecord, Snapshot, parse_record
+from castore.transcript.collapse.model import Commit, LogRecord, Reset, Snapshot, parse_record
 from castore.transcript.collapse.persistence import LogState
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ COLLAPSE = "collapse"
 
 _WRITER_SECONDS = 0.05
 """Until the log is read again that was found damaged."""
-
-RECORDS = "records"
-"""The detail of a snapshot: how many records there were when it was written."""
 
 
 class StoreLog:
@@ -90,17 +87,16 @@ class StoreLog:
         InvalidOption for a text that is not the one of its digest."""
         records = anew(state, records)
         drafts = [
-            self._draft(state.next_number + at, _short(record.to_json()), _summaries_of([record]))
+            self._draft(state.next_number + at, _details(record), _summaries_of([record]))
             for at, record in enumerate(records)
         ]
         count = state.next_number + len(records) - 1
         drafts.append(
             self._draft(
                 STATE,
-                {**snapshot.to_json(), "staged": [_short(each.to_json()) for each in snapshot.staged]},
+                {COLLAPSE: _short_snapshot(snapshot), LAST: count},
                 {staged.summary for staged in snapshot.staged},
                 replaces=state.version,
-                records=count,
             )
         )
         store = self._handle.get_or_create()
@@ -146,7 +142,7 @@ class StoreLog:
         if state is None:
             return Snapshot(), 0
         try:
-            count = state.details.get(RECORDS)
+            count = state.details.get(LAST)
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
                 raise ValueError("records must be a count")
             return Snapshot.parse(state.details.get(COLLAPSE)), count
@@ -159,21 +155,30 @@ class StoreLog:
     def _draft(
         self,
         place: int,
-        said: Mapping[str, Any],
+        details: Mapping[str, Any],
         objects: Iterable[Digest],
         *,
         replaces: int = 0,
-        records: int | None = None,
     ) -> RootDraft:
         return RootDraft(
             RootKind.COLLAPSE,
             tuple(sorted(objects)),
             scope=self._scope,
             source_name=self._session,
-            details={COLLAPSE: said} if records is None else {COLLAPSE: said, RECORDS: records},
+            details=details,
             place=place,
             replaces=replaces,
         )
+
+
+def _details(record: LogRecord) -> dict[str, Any]:
+    """What the record's root says of it; of a reset, what the store needs to know, too."""
+    said = {COLLAPSE: _short(record.to_json())}
+    return {**said, ANEW: True} if isinstance(record, Reset) else said
+
+
+def _short_snapshot(snapshot: Snapshot) -> dict[str, Any]:
+    return {**snapshot.to_json(), "staged": [_short(each.to_json()) for each in snapshot.staged]}
 
 
 def _short(said: Mapping[str, Any]) -> dict[str, Any]:

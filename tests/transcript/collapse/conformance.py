@@ -40,7 +40,8 @@ def staged(number: int) -> tuple[Staged, str]:
     """A span with its summary: ids as long as the longest that harnesses give."""
     text = f"The summary of span {number}. " + "It was long. " * 20
     first, last = (str(uuid.UUID(int=(number << 64) + each)) for each in (1, 2))
-    made = Staged(Span(first, last), Digest.of(text.encode()), "command/1 summarize", 1_796_040_000.25)
+    span = Span(first, last, f"{number:016x}")
+    made = Staged(span, Digest.of(text.encode()), "command/1 summarize", 1_796_040_000.25)
     return made, text
 
 
@@ -151,7 +152,7 @@ class LogLaws:
     def test_summaries_of_all_kinds(self, place: Place) -> None:
         """An empty one, one with every odd character, and one that is large."""
         for text in ("", '\x00\r\n\u2028\x7f\U0001f600 "quoted" {"$ctx":1}', "long " * 100_000):
-            made = Staged(Span("a", text[:3] or "b"), Digest.of(text.encode()), "given/1", 1)
+            made = Staged(Span("a", text[:3] or "b", "0" * 16), Digest.of(text.encode()), "given/1", 1)
             state = place.log().save(
                 place.log().load(), [Commit(made, "x", 1)], Snapshot(), {made.summary: text}
             )

@@ -119,9 +119,9 @@ class TestForget:
         store = in_store.store()
         publish = store.parts.root_files.publish
 
-        def noted(root: Root) -> Any:
+        def noted(root: Root, **options: Any) -> Any:
             written.append(root.place)
-            return publish(root)
+            return publish(root, **options)
 
         store.parts.root_files.publish = noted  # type: ignore[method-assign]
         store.forget(choice)
