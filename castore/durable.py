@@ -43,10 +43,12 @@ __all__ = [
     "remove_leftover",
     "rename",
     "replacing",
+    "require_writable",
     "sync_everything",
     "sync_files",
     "sync_folders",
     "temporary_names",
+    "why_unwritable",
     "write_new",
 ]
 
@@ -185,6 +187,29 @@ def append(path: str, data: bytes) -> None:
             calls.close(descriptor)
     except OSError as error:
         raise _failed("write", path, error) from error
+
+
+def why_unwritable(folder: str) -> int | None:
+    """As told beforehand: the number of the error by which a file can't be made in the folder; None: it can,
+    or that can't be told. The disk may be full, of bytes or of files, but for whom it keeps some."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return None
+    if found.f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return errno.EACCES
+    is_full = found.f_bavail == 0 or (found.f_files > 0 and found.f_favail == 0)
+    return errno.ENOSPC if is_full else None
+
+
+def require_writable(folder: str) -> None:
+    """Raises CastoreError where a file can't be made in the folder, as far as that can be told beforehand."""
+    number = why_unwritable(folder) if os.path.isdir(folder) else errno.ENOTDIR
+    # Of a disk that is full some is kept for root.
+    if number is not None and (number != errno.ENOSPC or os.geteuid() != 0):
+        raise _failed("write in", folder, OSError(number, os.strerror(number)))
 
 
 def rename(source: str, target: str) -> None:

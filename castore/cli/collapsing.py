@@ -89,9 +89,10 @@ def collapse_stage(
     if most == 0:
         raise InvalidOption("--turns-max is at least 1", option="--turns-max")
     most = TURNS_MAX if most is None else most
+    handle = find_store(store)
     coordinator = open_session(
         file,
-        find_store(store),
+        handle,
         session=session,
         scope=scope,
         keep_turns=keep_turns,
@@ -109,6 +110,9 @@ def collapse_stage(
         made = stage_free(coordinator, messages, maker, turns_max=most, is_repeated=repeat)
     else:
         region, made = None, _stage_chosen(coordinator, messages, chosen, maker)
+    if summarizer is not None and not dry_run and not (chosen is None and region is None):
+        # Before the program is run: what it makes may cost money, and is to be kept.
+        handle.require_writable(scope)
     staged = []
     with children_end(), output.working("summarizing"):
         for each in made:

@@ -327,25 +327,12 @@ class IndexFile:
             )
         number = _ERROR_NUMBERS.get(getattr(error, "sqlite_errorcode", 0)) or _ERROR_NUMBERS.get(code)
         if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
-            number = _why_unwritable(self._layout.folder) or number
+            # What SQLite does not say.
+            number = durable.why_unwritable(self._layout.folder) or number
         words = str(error) if number is None else os.strerror(number)
         return CastoreError(
             f"can't write the index '{self._layout.index}': {words}", file=self._layout.index, errno=number
         )
-
-
-def _why_unwritable(folder: str) -> int | None:
-    """What SQLite does not say: the folder can't be written, or its disk is full, of bytes or of files."""
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return None
-    if found.f_flag & os.ST_RDONLY:
-        return errno.EROFS
-    if not os.access(folder, os.W_OK):
-        return errno.EACCES
-    is_full = found.f_bavail == 0 or (found.f_files > 0 and found.f_favail == 0)
-    return errno.ENOSPC if is_full else None
 
 
 def _uri(path: str, options: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from castore import durable
 from castore.digest import Digest
 from castore.errors import (
     Damaged,
@@ -276,6 +277,19 @@ class Store:
             raise
         return Batch(self.parts, self._queries, self.granted)
 
+    def require_writable(self, scope: str | None = None) -> None:
+        """Raises what a writer in this scope (None: the caller's own) would get, as far as that can be told
+        before there is something to write; nothing is made but folders and rows that follow from files.
+
+        Raises ScopeDenied, StoreLocked, RootDamaged, IndexDamaged, InvalidConfig, CastoreError.
+        """
+        self.granted.writing_scope(scope)
+        self.batch()
+        for folder in (self.parts.layout.objects, self.parts.layout.roots, self.parts.layout.tmp):
+            durable.require_writable(folder)
+        with self.parts.writing(names_files=self.granted.is_operator):
+            pass
+
     def stats(self) -> StoreStats:
         """Counts and sizes of what the caller sees: from the index, or from every object's header."""
         self._flush_reads()
@@ -482,6 +496,16 @@ class StoreHandle:
             if not self.exists:
                 raise
         return self.get()
+
+    def require_writable(self, scope: str | None = None) -> None:
+        """As of Store; where none is and one may be made, a folder can be made. Raises StoreMissing, too."""
+        if self.exists or not self.may_create:
+            self.get().require_writable(scope)
+            return
+        folder = self.folder
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        durable.require_writable(folder)
 
     def close(self) -> None:
         if self._store is not None:

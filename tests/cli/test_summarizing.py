@@ -1,9 +1,10 @@
-"""Programs that `ctx collapse stage` starts: they end when it does."""
+"""Programs that `ctx collapse stage` starts: they end when it does, and none runs for nothing."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from castore.cli.ending import children_end
-from tests.cli.conftest import Shell
+from tests.cli.conftest import Done, Shell
 from tests.transcript.sessions import pi_session
 
 SIGNALS = {each.name: each for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT)}
@@ -39,6 +40,7 @@ def started(shell: Shell, pids: Path, *, before: str = "") -> subprocess.Popen[b
     )
     while not pids.exists() and process.poll() is None:
         time.sleep(0.01)
+    assert process.returncode is None, process.communicate()
     return process
 
 
@@ -52,8 +54,10 @@ def are_gone(pids: Path) -> bool:
 
 def is_alive(pid: int) -> bool:
     """Whether it still runs; what is dead and not yet buried does not."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
-    return done.stdout.strip()[:1] not in (b"", b"Z")
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
 
 
 class TestASummarizer:
@@ -77,6 +81,52 @@ class TestASummarizer:
             process.terminate()
             process.communicate(timeout=30)
         assert are_gone(tmp_path / "pids")
+
+
+class TestAStoreThatCannotBeWritten:
+    """It is found before the summarizer runs, which may cost money. One that is read-only:
+    tests/durability/test_read_only.py."""
+
+    def refused(self, shell: Shell, code: int, *arguments: str, **environment: str) -> Done:
+        done = shell("collapse", "stage", "s.jsonl", "--summarizer", "touch ran", *arguments, **environment)
+        assert (done.code, done.out) == (code, b""), done
+        assert not (shell.folder / "ran").exists()
+        return done
+
+    @pytest.mark.parametrize("span", [[], ["--repeat"], ["--turns", "0:4"]], ids=" ".join)
+    def test_where_a_folder_is_none(self, staging: Shell, span: list[str]) -> None:
+        tmp = staging.folder / ".ctxstore/tmp"
+        if tmp.is_dir():
+            tmp.rmdir()
+        tmp.touch()
+        assert "tmp'" in self.refused(staging, 1, *span).err
+
+    def test_where_what_is_kept_is_not_known(self, staging: Shell) -> None:
+        assert staging("put", "in.json").code == 0
+        shutil.rmtree(staging.folder / ".ctxstore/roots")
+        self.refused(staging, 13)
+
+    def test_where_the_scope_is_not_granted(self, staging: Shell) -> None:
+        self.refused(staging, 14, "--scope", "b", CTX_SCOPE="a")
+
+    def test_where_none_can_be_made(self, staging: Shell) -> None:
+        (staging.folder / "file").touch()
+        assert "file'" in self.refused(staging, 1, "--store", "file/below/.ctxstore").err
+
+    def test_where_none_is_and_none_may_be_made(self, staging: Shell) -> None:
+        shutil.rmtree(staging.folder / ".ctxstore")
+        (staging.folder / ".ctxstore").mkdir()
+        self.refused(staging, 10)
+
+    def test_is_no_hindrance_where_nothing_is_started(self, staging: Shell) -> None:
+        tmp = staging.folder / ".ctxstore/tmp"
+        if tmp.is_dir():
+            tmp.rmdir()
+        tmp.touch()
+        done = staging("collapse", "stage", "s.jsonl", "--summarizer", "touch ran", "--dry-run")
+        assert done.code == 0
+        (staging.folder / "s.jsonl").write_bytes(pi_session(1))
+        assert staging("collapse", "stage", "s.jsonl", "--summarizer", "touch ran").code == 0
 
 
 class TestChildrenEnd:

@@ -15,6 +15,7 @@ import pytest
 
 from castore import api
 from tests.durability.shell import Done, Shell, document
+from tests.transcript.sessions import pi_session
 
 _NO_RIGHTS = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
 _MOUNTED = [
@@ -42,6 +43,7 @@ WRITES = {
     "tag": ("tag", "again", "OBJECT"),
     "forget": ("forget", "kept"),
     "gc": ("gc",),
+    "collapse stage": ("collapse", "stage", "session.jsonl", "--summarizer", "touch ran"),
 }
 
 
@@ -122,6 +124,7 @@ class TestReadOnly:
 
     def test_every_write_refuses(self, read_only: ReadOnly) -> None:
         shell = read_only.shell
+        (shell.folder / "session.jsonl").write_bytes(pi_session(6))
         before = {path: path.stat().st_mtime_ns for path in shell.store.rglob("*")}
         for name, arguments in WRITES.items():
             done = read_only(*arguments, stdin=document("new"))
@@ -132,4 +135,5 @@ class TestReadOnly:
             assert "Traceback" not in done.err
             assert done.out == b"", name
         assert not (shell.folder / "out.json").exists()
+        assert not (shell.folder / "ran").exists(), "no program is run of which nothing can be kept"
         assert {path: path.stat().st_mtime_ns for path in shell.store.rglob("*")} == before
