@@ -52,7 +52,7 @@ def collapse_status(
     handle = find_store(store, scope)
     coordinator = open_session(file, handle, session=session, keep_turns=keep_turns, is_only_read=True)
     place = log_place(handle, coordinator.log.session)
-    note_place(place, coordinator.log.session)
+    note_place(place)
     note_entries(coordinator.transcript)
     with output.working("measuring"):
         status = status_of(coordinator)
@@ -81,7 +81,7 @@ def collapse_log(
 
     handle = find_store(store, scope)
     coordinator = open_session(file, handle, session=session, keep_turns=None, is_only_read=True)
-    note_place(log_place(handle, coordinator.log.session), coordinator.log.session)
+    note_place(log_place(handle, coordinator.log.session))
     note_entries(coordinator.transcript)
     first_number = coordinator.log.load().first_number
     lines = list(log_lines(coordinator, first_number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from glob import escape
 from typing import TYPE_CHECKING, Any
 
@@ -89,20 +89,20 @@ def note_entries(transcript: Transcript) -> None:
         output.note(f"{entries} in the file itself; 'ctx' works on the log in the store")
 
 
-def note_place(place: LogPlace, session: str) -> None:
+def note_place(place: LogPlace) -> None:
     """Where a log lies that is read, and one that could come back."""
     if place.scope is None:
-        note_forgotten(place, session)
+        note_forgotten(place, place.forgotten)
     elif place.writing_scope != place.scope:
         scope = shlex.quote(place.scope)
         output.note(f"the log lies in scope '{place.scope}': to change it, say --scope {scope}")
 
 
-def note_forgotten(place: LogPlace, session: str) -> None:
-    """Of a session without a log: one that was forgotten may come back."""
-    for scope in place.forgotten[:1]:
+def note_forgotten(place: LogPlace, scopes: Sequence[str]) -> None:
+    """Of a session without a log: one that was forgotten in one of these scopes may come back."""
+    for scope in scopes[:1]:
         select = "" if scope == place.writing_scope else f" --scope {shlex.quote(scope)}"
-        undo = f"ctx forget --undo --source {shlex.quote(escape(session))}{select}"
+        undo = f"ctx forget --undo --source {shlex.quote(escape(place.session))}{select}"
         output.note(f"a log of this session is forgotten: '{undo}' brings it back, until one is begun anew")
 
 

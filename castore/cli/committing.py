@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from castore.cli import output
-from castore.cli.collapse_session import notes_on, open_session, span_record
+from castore.cli.collapse_session import note_forgotten, notes_on, open_session, span_record
 from castore.cli.files import open_source, placed_in
 from castore.cli.locate import find_store
 from castore.cli.output import plural, size_text
@@ -17,6 +17,7 @@ from castore.cli.parameters import DryRun, Json, KeepTurns, Scope, Session, Sess
 from castore.errors import InvalidOption, LimitExceeded
 
 if TYPE_CHECKING:
+    from castore.store import StoreHandle
     from castore.transcript.budget import Budget
     from castore.transcript.collapse.coordinator import Applied, CollapseCoordinator
     from castore.transcript.collapse.model import Staged
@@ -54,9 +55,10 @@ def collapse_commit(
     size = None if budget is None else Budget.parse(budget)
     if size is not None and ids:
         raise InvalidOption("a budget chooses the spans", option="--budget", hint="name spans, or a budget")
+    handle = find_store(store)
     coordinator = open_session(
         file,
-        find_store(store),
+        handle,
         session=session,
         scope=scope,
         keep_turns=keep_turns,
@@ -64,6 +66,7 @@ def collapse_commit(
     )
     transcript = coordinator.transcript
     notes_on(coordinator.observe(transcript), is_rehearsed=dry_run)
+    _note_forgotten(coordinator, handle, scope)
     before = coordinator.staged
     if size is not None:
         applied = coordinator.apply_if_needed(transcript, size)
@@ -98,15 +101,17 @@ def collapse_recover(
     from castore.transcript.budget import Budget
 
     size = Budget.parse(budget)
+    handle = find_store(store)
     coordinator = open_session(
         file,
-        find_store(store),
+        handle,
         session=session,
         scope=scope,
         keep_turns=keep_turns,
         is_rehearsed=dry_run,
     )
     notes_on(coordinator.observe(coordinator.transcript), is_rehearsed=dry_run)
+    _note_forgotten(coordinator, handle, scope)
     applied = coordinator.recover_from_overflow(coordinator.transcript, size)
     _tell_applied(coordinator, applied, size, is_refused=True, dry_run=dry_run, as_json=as_json)
 
@@ -136,6 +141,15 @@ def collapse_reset(
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _note_forgotten(coordinator: CollapseCoordinator, handle: StoreHandle, scope: str | None) -> None:
+    """Where nothing is in the log that is written in, what was may come back."""
+    from castore.transcript.collapse.seen_log import log_place
+
+    if not (coordinator.records or coordinator.staged):
+        place = log_place(handle, coordinator.log.session)
+        note_forgotten(place, [each for each in place.forgotten if each == (scope or place.writing_scope)])
 
 
 def _what_next(coordinator: CollapseCoordinator, *, is_refused: bool) -> str:

@@ -201,7 +201,8 @@ def view(
         _tell_waiting(made, log, stats=stats or explain)
         note_entries(made.transcript)
         if not made.transcript.collapsed and scope is None:
-            note_forgotten(log_place(handle, log.session), log.session)
+            place = log_place(handle, log.session)
+            note_forgotten(place, place.forgotten)
     found = _found(made) if check else None
     _tell(made, request, found, stats=stats or dry_run or as_json or (explain and output.is_attended()))
     return _FINDINGS if found else 0

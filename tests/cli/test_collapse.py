@@ -702,7 +702,7 @@ class TestWhichLog:
         view, lines = desk.collapsed(), desk.done("log")
         assert desk("forget", "--source", "s-1").code == 0
         undo = "ctx forget --undo --source s-1"
-        for read in (*self.READS, ["view", "--strategy", "collapse"]):
+        for read in (*self.READS, ["view", "--strategy", "collapse"], ["collapse", "commit"]):
             told = desk(*read, desk.session)
             assert told.code == 0
             assert f"note: a log of this session is forgotten: '{undo}' brings it back" in told.err, read
@@ -718,6 +718,9 @@ class TestWhichLog:
         assert desk("forget", "--source", "s-1", scope="team/a").code == 0
         undo = "ctx forget --undo --source s-1 --scope team/a"
         assert f"'{undo}' brings it back" in desk.collapse("status", scope="team/*").err
+        assert f"'{undo}' brings it back" in desk.collapse("commit", "--scope", "team/a", scope="team/*").err
+        for scope in ("team/b", "team/b team/a"):
+            assert "forgotten" not in desk.collapse("commit", scope=scope).err
         assert "forgotten" not in desk.collapse("status", scope="team/b").err
         assert desk(*undo.split()[1:], scope="team/*").code == 0
         assert len(desk.collapse("log", scope="team/*").out.splitlines()) == 1

@@ -22,35 +22,43 @@ if TYPE_CHECKING:
 
 __all__ = ["LogPlace", "SeenLog", "log_place"]
 
+_SCOPES_SHOWN = 4
+
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """Where the log of a session lies. scope: None if there is none. forgotten: the scopes in which one was
-    forgotten and may come back. writing_scope: where a change would be written; None: nowhere."""
+    """Where the logs of a session lie. session: what they are called. live: the scopes that have one;
+    forgotten: those in which one was forgotten and may come back. writing_scope: where a change would be
+    written if nobody names a scope; None: nowhere."""
 
-    scope: str | None = None
+    session: str
+    live: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     writing_scope: str | None = None
 
+    @property
+    def scope(self) -> str | None:
+        """Of the one that is read; None if there is none. Raises InvalidOption if there are several."""
+        if len(self.live) > 1:
+            listed = ", ".join(self.live[:_SCOPES_SHOWN]) + (", …" if len(self.live) > _SCOPES_SHOWN else "")
+            raise InvalidOption(
+                f"several scopes have a log of '{self.session}': {listed}",
+                option="--scope",
+                hint="choose one with --scope",
+            )
+        return next(iter(self.live), None)
+
 
 def log_place(handle: StoreHandle, session: str) -> LogPlace:
-    """Raises InvalidOption where several scopes have a log of the session, RootDamaged, StoreUnavailable."""
+    """Raises RootDamaged, StoreUnavailable."""
     if not handle.exists:
-        return LogPlace()
+        return LogPlace(session)
     store = handle.get()
-    found = store.log_scopes(RootKind.COLLAPSE, session)
-    if len(found.live) > 1:
-        raise InvalidOption(
-            f"several scopes have a log of '{session}': {', '.join(found.live[:4])}"
-            + (", …" if len(found.live) > 4 else ""),
-            option="--scope",
-            hint="choose one with --scope",
-        )
     try:
         writing_scope = store.granted.writing_scope()
     except ScopeDenied:
         writing_scope = None
-    return LogPlace(next(iter(found.live), None), found.forgotten, writing_scope)
+    return LogPlace(session, *store.log_scopes(RootKind.COLLAPSE, session), writing_scope)
 
 
 class SeenLog:
