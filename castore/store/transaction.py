@@ -157,6 +157,17 @@ class Transactions:
             return None
         return connection
 
+    def settle(self, *, names_files: bool = True) -> None:
+        """What can be read is on the disk: what a writer that did not end has left is written again.
+
+        For who acts on what it read without writing anything. names_files: as of `writing`. Costs a stat for
+        each shard where there is nothing to do, or nothing was ever written. Raises what `writing` does.
+        """
+        with self.one_thread:
+            if self.reading() is None and os.path.isdir(self.layout.roots):
+                with self.writing(names_files=names_files):
+                    pass
+
     def index_as_it_is(self) -> Connection | None:
         """The index, which may be behind the root files; None if there is none that can be read."""
         if self._index is None and not os.path.exists(self.layout.index):

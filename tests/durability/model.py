@@ -33,9 +33,10 @@ _VOLATILE = ("index.sqlite-shm",)
 class _Disk:
     """What is not on the disk yet: bytes by their file's path; names, and the removal of names."""
 
-    def __init__(self, store: str, out: str | None) -> None:
+    def __init__(self, store: str, out: str | None, in_steps: bool) -> None:
         self.store = store
         self.out = out
+        self.in_steps = in_steps
         self.bytes: set[str] = set()
         self.names: set[str] = set()
         self.removed: set[str] = set()
@@ -48,7 +49,7 @@ class _Disk:
         self.found.append(words)
 
     def needs_names(self, under: str, before: str) -> None:
-        for path in sorted(self.names | self.lost):
+        for path in sorted(self.names if self.in_steps else self.names | self.lost):
             if path == under or path.startswith(under + "/"):
                 self.complain(f"{before} before the sync of the folder of {self.short(path)}")
 
@@ -92,12 +93,16 @@ class _Disk:
         return path.startswith(beginnings if self.out is None else (*beginnings, self.out + "."))
 
 
-def violations(events: Iterable[Event], store: str, *, out: str | None = None) -> list[str]:
+def violations(
+    events: Iterable[Event], store: str, *, out: str | None = None, in_steps: bool = False
+) -> list[str]:
     """Every promise that was made too early by a program that wrote to the store folder, and to OUT.
 
     A program that met an error makes none; KILLED stands between its events and those of the next.
+    in_steps: the program has several transactions, and what a failed sync lost need be on the disk only in
+    time for the first byte on stdout: an earlier root does not name it.
     """
-    disk = _Disk(store, out)
+    disk = _Disk(store, out, in_steps)
     has_printed = False
     for event in events:
         if event.call in _WRITES and event.descriptor == 1:

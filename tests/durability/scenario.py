@@ -48,6 +48,8 @@ class Scenario:
         self.has_store = bool(options.get("has_store", True))
         self.has_index = bool(options.get("has_index", True))
         self.has_unnamed = bool(options.get("has_unnamed", False))
+        self.in_steps = bool(options.get("in_steps", False))
+        """It has several transactions."""
         self.session: bytes = options.get("session", b"")
         """An agent's session that it reads."""
         self.viewed: bytes = options.get("viewed", b"")
@@ -163,7 +165,7 @@ MORE = [
     Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
     Scenario("view", "view", "--step", "1", session=pi_session(3)),
     Scenario("view of a grown session", "view", "--step", "1", session=pi_session(5), viewed=pi_session(4)),
-    Scenario("collapse stage", "collapse", "stage", session=pi_session(6)),
+    Scenario("collapse stage", "collapse", "stage", session=pi_session(6), in_steps=True),
     Scenario(
         "collapse commit", "collapse", "commit", session=pi_session(6), staged=[slice(0, 4), slice(4, 8)]
     ),

@@ -42,9 +42,8 @@ REPEATED = [
 FAILED = [
     pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])
     for each in (*SCENARIOS, *MORE)
-    # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again. A
-    # collapse that is done again finds its records, appends nothing and promises nothing.
-    if not (each.has_unnamed or each.arguments[0] == "collapse")
+    # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again.
+    if not each.has_unnamed
 ]
 SYNCS = ("fsync", "fdatasync", "syncfs")
 
@@ -172,7 +171,9 @@ class TestAfterAFailedSync:
             assert failed.injected
             again = run(shell, scenario.command(shell), scenario.stdin)
             events = [*failed.events, KILLED, *again.events]
-            broken_promises = violations(events, str(shell.store), out=scenario.out_of(shell))
+            broken_promises = violations(
+                events, str(shell.store), out=scenario.out_of(shell), in_steps=scenario.in_steps
+            )
             found += [f"{failed.injected}: {each}" for each in broken_promises]
         assert not found, "\n".join(found)
         assert len(syncs) > 2

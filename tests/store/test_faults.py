@@ -101,3 +101,37 @@ def test_a_fault_at_every_call(
         if script.count <= before:
             break
         assert letter != "X" or isinstance(error, Crash)
+
+
+class TestSettle:
+    """Who writes nothing makes sure of what it read: what an unfinished writer left is written again."""
+
+    @pytest.mark.parametrize("at", range(12))
+    def test_what_a_crash_left(self, fast_path: Path, at: int) -> None:
+        prepared(fast_path / "store")
+        store = Store.open(fast_path / "store")
+        before = {root.id for root in store.parts.root_files.all()}
+        try:
+            with scripted({"fsync": Script("." * at + "X")}):
+                act_put(store)
+        except Crash:
+            pass
+        again = Store.open(fast_path / "store")
+        left = {root.id for root in again.parts.root_files.all()} - before
+        is_behind = again.parts.reading() is None
+        with scripted({}) as log:
+            again.parts.settle()
+        renamed = {path.rpartition("/")[2] for name, path in log if name == "rename" and "/roots/" in path}
+        assert renamed == ({f"{root_id}.json" for root_id in left} if is_behind else set())
+        assert again.parts.reading() is not None
+        with scripted({}) as log:
+            again.parts.settle()
+        assert log == []
+        again.close()
+
+    def test_nothing_is_made_where_nothing_was_written(self, fast_path: Path) -> None:
+        store = Store.init(fast_path / "store")
+        with scripted({}) as log:
+            store.parts.settle()
+        assert [name for name, _ in log if name in ("rename", "write")] == []
+        store.close()

@@ -43,14 +43,19 @@ def open_coordinator(
 
     name: as of session_key; scope: that is written in; clock: unix seconds. is_rehearsed: nothing that is
     done with it is written; is_only_read: likewise, and the log is the one that is seen, in whichever scope
-    it lies, not that of the scope which is written in. Nothing is made by opening: no store, no log. Raises
-    SessionInvalid, InvalidOption, LogDamaged, and what reading the store raises.
+    it lies, not that of the scope which is written in. Nothing is made by opening: no store, no log; but
+    what a writer left that did not end is written again first, if anything is to be written. Raises
+    SessionInvalid, InvalidOption, LogDamaged, and what reading the store, and writing in it, raises.
     """
     find = session_log if is_only_read else _written_log
     log: CollapseLog = _OwnLog(lambda: find(coordinator.transcript, handle, name, scope))
     coordinator = CollapseCoordinator(
         Rehearsal(log) if is_rehearsed or is_only_read else log, keep_turns=keep_turns, clock=clock
     )
+    if handle.exists and not (is_rehearsed or is_only_read):
+        # A call that finds everything done writes nothing, and is relied on all the same.
+        store = handle.get()
+        store.parts.settle(names_files=store.granted.is_operator)
     coordinator.restore(data, handle)
     return coordinator
 
