@@ -60,9 +60,10 @@ def repair(
     missing = sum(finding.digest is not None for finding in report.remaining)
     if missing:
         output.note(f"{plural(missing, 'object')} missing: 'ctx repair --from FILE' heals them")
-    if missing < len(report.remaining):
-        baseless = plural(len(report.remaining) - missing, "root")
-        output.note(f"{baseless} based on what is not there: restore its file from a copy, or forget them")
+    baseless = sum(finding.name == "damaged" for finding in report.remaining)
+    if baseless:
+        words = "based on what is not there: restore its file from a copy, or forget them"
+        output.note(f"{plural(baseless, 'root')} {words}")
     if as_json or output.is_attended():
         done = "would do" if dry_run else "did"
         words = f"{done} {plural(len(report.acts), 'act')}" if report.acts else "nothing to repair"
