@@ -116,6 +116,8 @@ class CollapseCoordinator:
         self._messages: Messages | None = None
         self._state = LogState()
         self._subscribers: list[Callable[[CollapseStats], None]] = []
+        self._passed: list[Span] = []
+        """Free turns whose summary was no shorter: others come next."""
         self._standing: tuple[tuple[Messages, LogState, int], Standing] | None = None
 
     # --- Restoring ---
@@ -309,7 +311,8 @@ class CollapseCoordinator:
         if span is not None:
             region: Region | None = self.standing.region(span)
         else:
-            taken = self.standing.taken
+            passed = [self._seen.find(each) for each in self._passed]
+            taken = self.standing.taken + [each for each in passed if isinstance(each, Region)]
             region = next_region(self._seen, taken, keep_turns=self.keep_turns, turns_max=turns_max)
         tokens = self._tokens(transcript)
         if region is None:
@@ -324,6 +327,7 @@ class CollapseCoordinator:
         is_empty = not self._views.is_shorter(self._seen, region, summary)
         self._note_spawn(tokens, is_empty=is_empty)
         if is_empty:
+            self._passed.append(self._seen.span_of(region))
             return None
         return self.stage(self._seen.span_of(region), summary, strategy=strategy)
 

@@ -281,6 +281,19 @@ class TestHealth:
         coordinator.spawn(coordinator.transcript, Extract(400))
         assert coordinator.stats().warning is None, "the next one gave something"
 
+    def test_turns_whose_summary_is_no_shorter_are_in_nobodys_way(self) -> None:
+        class Growing(Failing):
+            strategy = "growing@1"
+
+            def summarize(self, text: str) -> str:
+                return "word " * 2_000 if "user 1 of pi" in text else "What happened."
+
+        coordinator = restored()
+        assert coordinator.spawn(coordinator.transcript, Growing(), turns_max=2) is None
+        staged = coordinator.spawn(coordinator.transcript, Growing(), turns_max=2)
+        assert staged is not None
+        assert staged.span == coordinator.standing.messages.span(2, 3)
+
     def test_a_summarizer_is_due_when_the_view_has_grown(self) -> None:
         coordinator = restored(spawn_tokens=1_000)
         assert coordinator.should_spawn(coordinator.transcript)
