@@ -118,14 +118,15 @@ class Standing:
         """The span is staged too; those that it holds whole give way to it. Raises SpanConflict."""
         region = self.region(span)
         staged = Staged(self.messages.span_of(region), summary, strategy, now)
-        kept = []
-        for other, at in self.staged:
+        snapshot = self.state.snapshot
+        for other in snapshot.staged:
             if other.collapse_id == staged.collapse_id:
-                return other, self.state.snapshot
-            if not region.meets(at):
-                kept.append((other, at))
-        ordered = sorted([*kept, (staged, region)], key=lambda each: each[1].first)
-        return staged, replace(self.state.snapshot, staged=tuple(each for each, _ in ordered))
+                return other, snapshot
+        given_way = {other.collapse_id for other, at in self.staged if region.meets(at)}
+        kept = [other for other in snapshot.staged if other.collapse_id not in given_way]
+        index_of = self.messages.index_of
+        ordered = sorted([*kept, staged], key=lambda each: index_of(each.span.first_id) or 0)
+        return staged, replace(snapshot, staged=tuple(ordered))
 
     def boundary(self, now: float) -> list[LogRecord]:
         """The record of a compaction that the log does not know of yet."""

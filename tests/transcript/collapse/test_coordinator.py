@@ -444,6 +444,22 @@ class TestRefusals:
         store.close()
         other.close()
 
+    def test_a_span_that_can_not_leave_just_now_stays_staged(self) -> None:
+        """A result that comes late ties its turns to others; none of them was taken back."""
+        talk, log = talk_of(8), MemoryLog()
+        late = talk.lines.pop(3)
+        before = CollapseCoordinator(log, keep_turns=2)
+        before.restore(b"".join(talk.lines).replace(b'"parentId":"00000003"', b'"parentId":"00000002"'))
+        span = before.standing.messages.span(0, 1)
+        before.stage(span, "What was not answered yet.")
+        again = CollapseCoordinator(log, keep_turns=2)
+        lines = [*talk.lines, late.replace(b'"parentId":"00000002"', b'"parentId":"00000020"')]
+        again.restore(b"".join(lines).replace(b'"parentId":"00000003"', b'"parentId":"00000002"'))
+        assert isinstance(again.standing.messages.find(span), str), "its result stands elsewhere"
+        again.stage(again.standing.messages.span(4, 5), "Others.")
+        assert again.staged[0].span == span
+        assert again.commit(again.transcript)[0].span != span
+
     def test_a_span_staged_again_is_the_same(self) -> None:
         log = MemoryLog()
         coordinator = restored(log)
