@@ -465,6 +465,7 @@ METHODS: dict[str, Call] = {
     "read": lambda store, what: store.read(DIGESTS[what]),
     "remember": lambda store, what: store.remember(RootChoice(references=(str(DIGESTS[what]),))),
     "require_operator": lambda store, what: store.require_operator("gc"),
+    "require_writable": lambda store, what: store.require_writable(),
     "resolve": lambda store, what: store.resolve(str(DIGESTS[what])),
     "root": lambda store, what: [store.root(root_id) for root_id in ROOT_IDS],
     "roots": lambda store, what: store.roots(),

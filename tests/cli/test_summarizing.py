@@ -27,6 +27,12 @@ def staging(ctx: Shell) -> Shell:
     return ctx
 
 
+def _with_all_signals() -> None:
+    """Whoever runs the tests in the background, or with nohup, has some of them ignored."""
+    for each in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(each, signal.SIG_DFL)
+
+
 def started(shell: Shell, pids: Path, *, before: str = "") -> subprocess.Popen[bytes]:
     """`ctx collapse stage`, when its summarizer and a child of that run; their ids are in `pids`."""
     waits = f"sleep 60 & echo $$ $! > {pids}.new; mv {pids}.new {pids}; wait"
@@ -37,6 +43,7 @@ def started(shell: Shell, pids: Path, *, before: str = "") -> subprocess.Popen[b
         env=shell.environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=_with_all_signals,
     )
     while not pids.exists() and process.poll() is None:
         time.sleep(0.01)
