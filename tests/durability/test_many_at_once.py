@@ -90,7 +90,7 @@ class TestAtOnce:
         assert kills >= 3
         assert claims.done >= 2
 
-    @pytest.mark.parametrize("seconds", [15, pytest.param(90, marks=pytest.mark.long)])
+    @pytest.mark.parametrize("seconds", [8, pytest.param(90, marks=pytest.mark.long)])
     def test_eight_writers_four_readers_moving_names_and_gc_under_kills(
         self, ctx: Shell, tmp_path: Path, seconds: float
     ) -> None:
