@@ -165,21 +165,6 @@ class TestWhatIsRecorded:
         assert {**desk.summary(told), "root": None} == {**desk.summary(made), "root": None}
         assert desk("view", "--dry-run", "--step", "1", stdin=view).code == 2
 
-    def test_a_store_that_cannot_be_written(self, desk: Desk) -> None:
-        view = desk.made()
-        folders = [desk.store, *(each for each in desk.store.rglob("*") if each.is_dir())]
-        if os.geteuid() == 0:
-            pytest.skip("root writes anywhere")
-        for each in folders:
-            each.chmod(0o500)
-        try:
-            assert desk.back(view) == SESSION
-            told = desk("view", "--step", "1", stdin=SESSION)
-            assert (told.code, told.out) == (1, "")
-        finally:
-            for each in folders:
-                each.chmod(0o700)
-
 
 class TestWhatIsTold:
     def test_the_summary(self, desk: Desk) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from castore import api
+from tests.durability.scenario import VIEWED
 from tests.durability.shell import Done, Shell, document
 from tests.transcript.sessions import pi_session
 
@@ -27,6 +28,8 @@ _OBJECT = b"an object that was put " * 100
 
 READS = {
     "unfold": ("unfold", "kept.json"),
+    "unfold a view": ("unfold", "view.jsonl"),
+    "collapse log": ("collapse", "log", "session.jsonl"),
     "cat": ("cat", "OBJECT"),
     "show": ("show", "OBJECT"),
     "ls": ("ls",),
@@ -43,6 +46,7 @@ WRITES = {
     "tag": ("tag", "again", "OBJECT"),
     "forget": ("forget", "kept"),
     "gc": ("gc",),
+    "view": ("view", "session.jsonl", "--strategy", "clip", "--limit", "100"),
     "collapse stage": ("collapse", "stage", "session.jsonl", "--summarizer", "touch ran"),
 }
 
@@ -87,6 +91,8 @@ def read_only(ctx: Shell, how: str, request: pytest.FixtureRequest) -> Iterator[
     store = api.init_store(whole)
     ctx.folder.joinpath("kept.json").write_bytes(api.fold_bytes(store, document("kept"), name="kept"))
     api.put(store, _OBJECT)
+    ctx.folder.joinpath("session.jsonl").write_bytes(pi_session(6))
+    ctx.folder.joinpath("view.jsonl").write_bytes(api.view_bytes(store, pi_session(6), VIEWED))
     if request.param == "an index that a killed writer left":
         shutil.copytree(whole, ctx.store, symlinks=True)
         assert (ctx.store / "index.sqlite-wal").stat().st_size > 0
@@ -115,6 +121,7 @@ class TestReadOnly:
         done = {name: read_only(*arguments) for name, arguments in READS.items()}
         assert {name: each for name, each in done.items() if each.code} == {}
         assert done["unfold"].out == document("kept")
+        assert done["unfold a view"].out == pi_session(6)
         assert done["cat"].out == _OBJECT
         assert {name: each.err for name, each in done.items() if each.err} == {}
         assert read_only("cat", read_only.digest[:20]).out == _OBJECT
@@ -124,7 +131,6 @@ class TestReadOnly:
 
     def test_every_write_refuses(self, read_only: ReadOnly) -> None:
         shell = read_only.shell
-        (shell.folder / "session.jsonl").write_bytes(pi_session(6))
         before = {path: path.stat().st_mtime_ns for path in shell.store.rglob("*")}
         for name, arguments in WRITES.items():
             done = read_only(*arguments, stdin=document("new"))

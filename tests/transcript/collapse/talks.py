@@ -7,6 +7,7 @@ here knows castore.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ class Said:
     text: str
 
 
-class Talk:
+class Talk(ABC):
     """A session. said: what the model gets. compacted: how many of those are before the last compaction, the
     one that stands among them included."""
 
@@ -56,8 +57,8 @@ class Talk:
         self.said = [*self.said[len(self.said) - kept :], Said("summary", self._text("summary"))]
         self.compacted = len(self.said)
 
-    def source(self) -> bytes:
-        raise NotImplementedError
+    @abstractmethod
+    def source(self) -> bytes: ...
 
     def may_rewind_to(self, length: int) -> bool:
         """Whether the tool could take it back to there: the last message stands whole, and nothing hangs."""
@@ -79,15 +80,15 @@ class Talk:
         words = f"{role} {self.count} of {self.tool} says at some length what there is to say. "
         return words + "And so on, and on. " * 20
 
-    def _write(self, said: Said, *, call: bool) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _write(self, said: Said, *, call: bool) -> None: ...
 
-    def _rewind(self, length: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _rewind(self, length: int) -> None: ...
 
+    @abstractmethod
     def _compact(self, text: str) -> int:
         """How many of the last messages stay whole."""
-        raise NotImplementedError
 
 
 class _Lines(Talk):
@@ -262,6 +263,9 @@ class ChatTalk(Talk):
 
     def compact(self) -> None:
         """A body has no record of one."""
+
+    def _compact(self, text: str) -> int:
+        raise AssertionError("a body has no record of a compaction")
 
 
 TALKS: dict[str, type[Talk]] = {each.tool: each for each in (PiTalk, ClaudeCodeTalk, CodexTalk, ChatTalk)}
