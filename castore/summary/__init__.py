@@ -1,0 +1,1 @@
+"""Summaries: derived texts, cached by all that they depend on, and held against their source."""

@@ -1,0 +1,40 @@
+"""Sentences: where one thing that a text says ends. English and Chinese, lists and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["sentence_around", "sentences"]
+
+# A full stop that has a space after it (so no number, file or host is cut) and no short word with a full stop
+# of its own before it; a stop of Chinese wherever it stands; an empty line, or one that begins an item.
+_END = re.compile(
+    r"(?<![ (][A-Za-z])(?<!\b(?:Mr|Ms|Dr|St|vs|No|Nr|cf))(?<!\b(?:Mrs|etc|e\.g|i\.e|Inc|Ltd|Fig|Sec|Art))"
+    r"[.!?]+[\"')\]’”]*(?=\s|\Z)|[。！？；]+[”’」』）)]*"
+    r"|[!?;](?=\s)|\n(?=\s*\n|[ \t]*(?:[-*•#>|]|\d+[.)、]|$))"
+)
+_REACH = 2000
+"""Characters before and behind an offset, at most, in which its sentence is looked for."""
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the sentences, without the white space around them; together they say all."""
+    start = 0
+    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
+        piece = text[start:end]
+        if said := piece.strip():
+            begin = start + len(piece) - len(piece.lstrip())
+            yield begin, begin + len(said)
+        start = end
+
+
+def sentence_around(text: str, offset: int) -> tuple[int, int]:
+    """The span of the sentence that holds this character, or of _REACH characters of it before and behind."""
+    low, high = max(0, offset - _REACH), min(len(text), offset + _REACH)
+    start = low
+    for match in _END.finditer(text, low, high):
+        if match.end() > offset:
+            return start, match.end()
+        start = match.end()
+    return start, high
