@@ -1,8 +1,8 @@
 """Pairs of a text and its summary, written by hand, and how well the check does on them.
 
 A planted fault is found if a finding has its change, one of its kinds, and its words (the one in the other,
-white space and case aside). A finding is right if it is about a planted fault's words, whatever its kind: what is a
-deadline may be a duration as well.
+white space and case aside). A finding is right if it is about a planted fault's words, whatever its kind:
+what is a deadline may be a duration as well.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Tally:
 
 @dataclass
 class Score:
-    """misses, false_alarms: a line each. faithful: pairs without faults; alarmed: those of them with a finding."""
+    """misses, false_alarms: a line each. faithful: pairs without faults; alarmed: those with a finding."""
 
     kinds: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     misses: list[str] = field(default_factory=list)

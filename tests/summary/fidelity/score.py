@@ -31,7 +31,8 @@ def table(result: Score) -> str:
 def _line(name: str, tally: Tally) -> str:
     recall = f"{tally.found / tally.planted:.2f}" if tally.planted else "-"
     precision = f"{tally.right / tally.told:.2f}" if tally.told else "-"
-    return f"| {name} | {tally.planted} | {tally.found} | {recall} | {tally.told} | {tally.right} | {precision} |"
+    cells = (name, tally.planted, tally.found, recall, tally.told, tally.right, precision)
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def main(arguments: list[str]) -> None:
