@@ -39,7 +39,13 @@ __all__ = [
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
+    "STRATEGY_PATTERN",
+    "STRATEGY_VERSION_MAX",
     "SUMMARY_BYTES_MAX",
+    "SUMMARY_KEY_BYTES_MAX",
+    "SUMMARY_NAMES_MAX",
+    "SUMMARY_OPTIONS_MAX",
+    "SUMMARY_STEPS_MAX",
     "SYNC_FILES_MAX",
     "TIME_MAX",
     "WORD_CHARACTERS_MAX",
@@ -68,6 +74,26 @@ SESSION_RECORD_BYTES_MAX = 64 << 20
 
 SUMMARY_BYTES_MAX = 256 << 10
 """Longest summary that a span of a session is hidden behind, in UTF-8; a useful one is a few thousand."""
+
+# --- Summaries -------------------------------------------------------------------------------------
+
+STRATEGY_PATTERN = re.compile(r"[a-z][a-z0-9-]{0,39}\Z")
+"""The name of what makes summaries, and of an option of it."""
+
+STRATEGY_VERSION_MAX = 1 << 31
+"""Highest version of a strategy; the lowest is 1."""
+
+SUMMARY_OPTIONS_MAX = 64
+"""Options that the key of a cached summary has."""
+
+SUMMARY_KEY_BYTES_MAX = 64 << 10
+"""Longest canonical JSON of such a key: its options stand in the root file of the entry."""
+
+SUMMARY_NAMES_MAX = 256
+"""Named sources that one cached summary is tied to."""
+
+SUMMARY_STEPS_MAX = 256
+"""Steps from a derived text back to what it came from in the first place."""
 
 # --- Objects ---------------------------------------------------------------------------------------
 

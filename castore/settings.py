@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from castore.config import duration_text, parse_duration, parse_grants, parse_scope, parse_size, size_value
+from castore.config import (
+    STRATEGY_PATTERN,
+    duration_text,
+    parse_duration,
+    parse_grants,
+    parse_scope,
+    parse_size,
+    size_value,
+)
 from castore.errors import InvalidConfig, InvalidOption
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "Config",
     "FoldDefaults",
     "ScopeSettings",
+    "SummaryPolicy",
     "ViewDefaults",
     "change_setting",
     "config_values",
@@ -56,11 +65,24 @@ class ScopeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryPolicy:
+    """How long and how many summaries of one strategy a scope's cache holds; None: that says nothing.
+
+    bytes_max: of their texts. age_seconds_max: an older one is made anew when it is asked for.
+    """
+
+    entries_max: int | None = None
+    bytes_max: int | None = None
+    age_seconds_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """One store's settings. `grace_seconds`: between forgetting a root and its expiry.
 
     quota_bytes: of all object files; None: any. granted: what a caller may use who was granted nothing;
-    None: what castore.store.access says. scopes: those that have settings.
+    None: what castore.store.access says. scopes: those that have settings. summary: of strategies by name,
+    those that have settings.
     """
 
     compression_level: int = 3
@@ -71,6 +93,7 @@ class Config:
     fold: FoldDefaults = field(default_factory=FoldDefaults)
     view: ViewDefaults = field(default_factory=ViewDefaults)
     scopes: Mapping[str, ScopeSettings] = field(default_factory=dict)
+    summary: Mapping[str, SummaryPolicy] = field(default_factory=dict)
 
 
 CONFIG_TEMPLATE = """\
@@ -107,6 +130,13 @@ CONFIG_TEMPLATE = """\
 # step = 8
 # More tools that write the file that their arguments name: a read after one of them is no repeat.
 # write-tools = []
+
+# What 'ctx summary' caches is kept until somebody forgets it. A table for a strategy bounds that in each
+# scope; whichever went unused for the longest goes first. "none" is no bound.
+#   [summary.extract]
+#   entries-max = 1000
+#   bytes-max = "10MB"
+#   age-max = "30d"
 """
 
 
@@ -155,6 +185,20 @@ def _quota(key: str, value: Any) -> int | None:
         raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
 
 
+def _most(key: str, value: Any) -> int | None:
+    return None if value == "none" else _integer(key, value, 1, 1 << 40)
+
+
+def _age(key: str, value: Any) -> int | None:
+    return None if value == "none" else _grace(key, value)
+
+
+def _strategy(key: str, name: str) -> str:
+    if STRATEGY_PATTERN.match(name) is None:
+        raise InvalidConfig(f"config key '{key}': '{name[:80]}' can't be the name of a strategy", key=key)
+    return name
+
+
 def _granted(key: str, value: Any) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise InvalidConfig(f"config key '{key}' must be a list of strings", key=key)
@@ -197,6 +241,13 @@ _VIEW_KEYS: _Keys = {
 }
 
 
+_SUMMARY_KEYS: _Keys = {
+    "entries-max": ("entries_max", _most),
+    "bytes-max": ("bytes_max", _quota),
+    "age-max": ("age_seconds_max", _age),
+}
+
+
 _TABLES: dict[str, _Keys] = {
     "store": _STORE_KEYS,
     "scopes": _SCOPES_KEYS,
@@ -218,12 +269,13 @@ def parse_config(text: str) -> Config:
     values: dict[str, dict[str, Any]] = {
         table: _parse_table(table, tables.pop(table, {}), keys) for table, keys in _TABLES.items()
     }
-    declared = tables.pop("scope", {})
-    if not isinstance(declared, dict):
-        raise InvalidConfig("config key 'scope' must be a table of tables", key="scope")
     scopes = {
         _scope(f"scope.{name}", name): ScopeSettings(**_parse_table(f"scope.{name}", entries, _SCOPE_KEYS))
-        for name, entries in declared.items()
+        for name, entries in _tables_in(tables, "scope").items()
+    }
+    summary = {
+        _strategy("summary", name): SummaryPolicy(**_parse_table(f"summary.{name}", entries, _SUMMARY_KEYS))
+        for name, entries in _tables_in(tables, "summary").items()
     }
     if tables:
         unknown = next(iter(tables))
@@ -234,7 +286,16 @@ def parse_config(text: str) -> Config:
         fold=FoldDefaults(**values["fold"]),
         view=ViewDefaults(**values["view"]),
         scopes=scopes,
+        summary=summary,
     )
+
+
+def _tables_in(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """The tables of which each has a name of its own, taken out of `tables`."""
+    found = tables.pop(name, {})
+    if not isinstance(found, dict):
+        raise InvalidConfig(f"config key '{name}' must be a table of tables", key=name)
+    return found
 
 
 def _parse_table(table: str, entries: Any, keys: _Keys) -> dict[str, Any]:
@@ -254,6 +315,11 @@ def change_setting(text: str, key: str, value: str) -> str:
 
     Pure; the result parses. Raises InvalidConfig for an unknown key or a value that the key can't have.
     """
+    policy = _policy_key(key)
+    if policy is not None:
+        strategy, name = policy
+        is_count = name == "entries-max" and _NUMBER.match(value) is not None and "." not in value
+        return _changed(text, ["summary", strategy], name, int(value) if is_count else value)
     table, _, name = key.partition(".")
     if name not in _TABLES.get(table, {}):
         raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
@@ -264,6 +330,15 @@ def change_setting(text: str, key: str, value: str) -> str:
         return _changed(text, [table], name, value)
     number = _NUMBER.match(value)
     return _changed(text, [table], name, (float(value) if number[1] else int(value)) if number else value)
+
+
+def _policy_key(key: str) -> tuple[str, str] | None:
+    """Of `summary.extract.entries-max` the strategy and the last word; None: it is no such key."""
+    table, _, rest = key.partition(".")
+    strategy, _, name = rest.rpartition(".")
+    if table != "summary" or name not in _SUMMARY_KEYS or STRATEGY_PATTERN.match(strategy) is None:
+        return None
+    return strategy, name
 
 
 def declare_scope(text: str, scope: str, quota: str | None) -> str:
@@ -290,8 +365,9 @@ def _changed(text: str, tables: list[str], name: str, value: Any) -> str:
     return changed
 
 
-def config_values(config: Config) -> dict[str, str | int | float | list[str]]:
-    """Every setting by its key in config.toml, in the template's order; those of single scopes left out."""
+def config_values(config: Config, asked: str | None = None) -> dict[str, str | int | float | list[str]]:
+    """Every setting by its key in config.toml, in the template's order; those of single scopes left out, and
+    of single strategies those that are at their default, but for the one that is asked for."""
     values: dict[str, str | int | float | list[str]] = {
         "store.compression-level": config.compression_level,
         "store.scope": config.scope,
@@ -303,4 +379,18 @@ def config_values(config: Config) -> dict[str, str | int | float | list[str]]:
         values["fold." + each.name.replace("_", "-")] = getattr(config.fold, each.name)
     values["view.step"] = config.view.step
     values["view.write-tools"] = list(config.view.write_tools)
+    for strategy, policy in sorted(config.summary.items()):
+        for name, value in _policy_values(policy).items():
+            if value != "none":
+                values[f"summary.{strategy}.{name}"] = value
+    if asked is not None and _policy_key(asked) is not None:
+        values.setdefault(asked, "none")
     return values
+
+
+def _policy_values(policy: SummaryPolicy) -> dict[str, str | int]:
+    return {
+        "entries-max": "none" if policy.entries_max is None else policy.entries_max,
+        "bytes-max": "none" if policy.bytes_max is None else size_value(policy.bytes_max),
+        "age-max": "none" if policy.age_seconds_max is None else duration_text(policy.age_seconds_max),
+    }

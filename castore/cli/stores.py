@@ -132,7 +132,7 @@ def config(
     if key is not None and value is not None:
         opened.change_setting(key, value)
         return
-    settings = _visible(config_values(opened.config), opened.granted)
+    settings = _visible(config_values(opened.config, key), opened.granted)
     written = _written_keys(read_config_text(opened.parts.layout))
     if key is not None and key not in settings:
         raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
@@ -169,4 +169,10 @@ def _words(setting: Setting) -> str:
 def _written_keys(text: str) -> set[str]:
     import tomllib
 
-    return {f"{table}.{name}" for table, names in tomllib.loads(text).items() for name in names}
+    found: set[str] = set()
+    for table, names in tomllib.loads(text).items():
+        for name, value in names.items():
+            found.add(f"{table}.{name}")
+            if isinstance(value, dict):
+                found.update(f"{table}.{name}.{each}" for each in value)
+    return found
