@@ -9,6 +9,7 @@ Laws:
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,28 +21,18 @@ __all__ = ["CHANGES", "Compared", "Counts", "Fact", "Facts", "Finding", "Report"
 CHANGES = ("lost", "changed", "invented")
 """What may have happened to a fact: not in the summary; there with another value; nowhere in the source."""
 
-_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-"""Full-width forms, to those of ASCII."""
-_ALIKE: dict[int, int | str] = {
-    **_WIDE,
-    0x3000: " ",
-    0x00A0: " ",
-    0x202F: " ",
-    0x2007: " ",
-    0x2009: " ",
-    0xFFE5: "¥",
-    0xFFE1: "£",
-    0xFFE0: "¢",
-    0x2010: "-",
-    0x2011: "-",
-    0x2012: "-",
-    0x2013: "-",
-    0x2212: "-",
-    0x2018: "'",
-    0x2019: "'",
-    0x0130: "I",
+_ALIKE = {
+    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # Full-width forms.
+    **dict.fromkeys("\u3000\u00a0\u202f\u2007\u2009", " "),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
+    **dict.fromkeys("\u2018\u2019", "'"),
+    "\uffe5": "¥",
+    "\uffe1": "£",
+    "\uffe0": "¢",
+    "\u0130": "I",  # Its lower case has two characters.
 }
 """One character for one, so that offsets stay what they are."""
+_TO_PLAIN = re.compile("[" + "".join(_ALIKE) + "]")
 
 
 class Text:
@@ -51,15 +42,12 @@ class Text:
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
-        self.plain = raw if raw.isascii() else raw.translate(_ALIKE)
+        self.plain = raw if raw.isascii() else _TO_PLAIN.sub(_plain, raw)
         self.taken = bytearray(len(raw))
 
     @cached_property
     def lower(self) -> str:
-        lower = self.plain.lower()
-        if len(lower) == len(self.plain):
-            return lower
-        return "".join(low if len(low := each.lower()) == 1 else each for each in self.plain)
+        return self.plain.lower()
 
     def take(self, start: int, end: int) -> None:
         """No extractor that runs later looks at these characters."""
@@ -78,6 +66,10 @@ class Text:
             starts.append(at + 1)
             at = self.raw.find("\n", at + 1)
         return starts
+
+
+def _plain(match: re.Match[str]) -> str:
+    return _ALIKE[match[0]]
 
 
 class Fact(NamedTuple):
