@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from castore.errors import DocumentInvalid, LimitExceeded
 
-__all__ = ["Origin", "invalid", "utf8_error_offset"]
+__all__ = ["Origin", "invalid", "utf8_error_offset", "utf8_text"]
 
 _PIECE_BYTES = 64 << 10
 """Small enough that its text is no mapping of its own, which comes as page faults each time."""
@@ -73,3 +73,16 @@ def utf8_error_offset(data: bytes | bytearray) -> int | None:
             return at + error.start
         at += consumed
     return None
+
+
+def utf8_text(data: bytes, what: str) -> str:
+    """The bytes as text. what: the words for them in an error (`the source`).
+
+    Raises DocumentInvalid, with the place of the first byte that is not UTF-8.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        problem = DocumentInvalid(f"{what} is not UTF-8", offset=error.start, hint="only a text has a summary")
+        Origin().locate(problem, data)
+        raise problem from error
