@@ -27,8 +27,10 @@ __all__ = [
     "Name",
     "Out",
     "PlainCommand",
+    "Question",
     "ReadScope",
     "Reference",
+    "Require",
     "RetrieveWith",
     "Scope",
     "Session",
@@ -87,6 +89,17 @@ KeepTurns = Annotated[
     typer.Option(
         "--keep-turns", metavar="N", help="Turns at the end that stay whole, at least 1 (default: 4)."
     ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="KIND=SHARE",
+        help="The share of the source's facts of a kind ('all': of all) that must be kept.",
+    ),
+]
+Question = Annotated[
+    str | None, typer.Option("--question", metavar="TEXT", help="What bears on this question comes first.")
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 
