@@ -4,6 +4,7 @@
     ├── SummarizerFailed               1   a summarizer gave an error, too much, too late, or nothing
     ├── InvalidOption                  2   a usage mistake: option, digest, pattern, duration, name
     │   ├── InvalidConfig              2   config.toml: unknown key, wrong type, out of range
+    │   ├── DerivedSource              2   what is to be summarised was itself made from something else
     │   └── NotRestored                2   a collapse was asked before its state was restored, in order
     ├── StoreUnavailable              10
     │   ├── StoreMissing                   no store there (reads never create one)
@@ -27,6 +28,7 @@
     │   ├── NameTaken                      a name that another root of the scope has
     │   ├── NameMoved                      the name does not mean any more what the caller expects
     │   ├── LogMoved                       somebody else wrote in the log since it was read
+    │   ├── KeyTaken                       another root has the key than the one that was read
     │   └── SpanConflict                   a span that is unknown, overlaps, or would tear turns apart
     ├── LimitExceeded                 17   a named limit (castore.config) or a quota
     └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
@@ -50,11 +52,13 @@ __all__ = [
     "CastoreError",
     "Conflict",
     "Damaged",
+    "DerivedSource",
     "DigestAmbiguous",
     "DocumentInvalid",
     "IndexDamaged",
     "InvalidConfig",
     "InvalidOption",
+    "KeyTaken",
     "LimitExceeded",
     "LogDamaged",
     "LogMoved",
@@ -122,6 +126,30 @@ class InvalidOption(CastoreError):
 
 class InvalidConfig(InvalidOption):
     pass
+
+
+class DerivedSource(InvalidOption):
+    """What is to be summarised was made from something else: a summary of it drifts further from the source.
+
+    digest: of it. by: what made it: a strategy (`extract@1`), `view` or `collapse`. made_of: the digest of
+    what it was made from; None: turns of a session. source_name: what that, or the session, is called.
+    """
+
+    def __init__(
+        self, digest: str, by: str, *, made_of: str | None = None, source_name: str | None = None
+    ) -> None:
+        if made_of is not None:
+            origin = f"'{made_of[:_SHOWN]}'"
+        else:
+            origin = "turns of a session" if source_name is None else f"turns of the session '{source_name}'"
+        super().__init__(
+            f"'{digest[:_SHOWN]}' is derived: it was made from {origin} by '{by}'",
+            hint="summarise the source itself; --allow-derived records the steps back to it",
+            digest=digest,
+            by=by,
+            made_of=made_of,
+            source_name=source_name,
+        )
 
 
 class StoreUnavailable(CastoreError):
@@ -299,6 +327,16 @@ class LogMoved(Conflict):
     """Somebody else wrote in the log since it was read, and what was to be written rests on that."""
 
     default_hint = "another process works on the same session: run it again"
+
+
+class KeyTaken(Conflict):
+    """Another root has the key than the one that was read, and what was to be written is in place of that."""
+
+    default_hint = "somebody else wrote it since it was read: read it again, and decide"
+
+    def __init__(self, key: str, scope: str, *, hint: str | None = None) -> None:
+        short = key[:16]
+        super().__init__(f"key '{short}' has another root by now", hint=hint, subject=key, scope=scope)
 
 
 class SpanConflict(Conflict):

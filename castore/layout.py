@@ -26,6 +26,7 @@ ROOT_ID_HEX = 32
 OBJECT_NAME = re.compile(r"[0-9a-f]{64}\Z")
 SHARD_NAME = re.compile(r"[0-9a-f]{2}\Z")
 TOMBSTONE_NAME = re.compile(r"([0-9a-f]{64})\.json\Z")
+KEY = re.compile(r"[0-9a-f]{64}\Z")
 ROOT_ID = re.compile(rf"[0-9a-f]{{{ROOT_ID_HEX}}}\Z")
 ROOT_NAME = re.compile(rf"([0-9a-f]{{{ROOT_ID_HEX}}})\.json\Z")
 

@@ -21,6 +21,7 @@ __all__ = [
     "by_name",
     "count",
     "expiring",
+    "keyed",
     "last_place",
     "log_scopes",
     "naming",
@@ -41,7 +42,7 @@ __all__ = [
 
 _COLUMNS = (
     "number, id, scope, kind, name, source_name, source_digest, source_size, document_digest, document_size,"
-    " created, sequence, expires, forgotten, expires_unforgotten, details, base, expires_alone, place"
+    " created, sequence, expires, forgotten, expires_unforgotten, details, base, expires_alone, place, key"
 )
 
 
@@ -68,8 +69,8 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
     cursor = connection.execute(
         "INSERT INTO roots(id, scope, kind, name, source_name, source_digest, source_size, document_digest,"
         " document_size, created, sequence, expires, forgotten, expires_unforgotten, details, base,"
-        " expires_alone, place, inode, file_bytes, mtime_ns)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " expires_alone, place, key, inode, file_bytes, mtime_ns)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             root.id,
             root.scope,
@@ -87,6 +88,7 @@ def put(connection: sqlite3.Connection, root: Root, stamp: RootStamp) -> None:
             root.base,
             root.expires_alone,
             root.place,
+            root.key,
             *stamp,
         ),
     )
@@ -159,6 +161,12 @@ def log_scopes(
         (kind.value, source_name, now, *scopes),
     )
     return [(scope, bool(is_live)) for scope, is_live in rows]
+
+
+def keyed(connection: sqlite3.Connection, kind: RootKind, now: float, seen: Seen = None) -> list[Root]:
+    """The live roots of this kind that have a key, the latest first."""
+    where = "kind=? AND key IS NOT NULL AND forgotten IS NULL AND (expires IS NULL OR expires>?)"
+    return _seen(connection, where, (kind.value, now), seen)
 
 
 def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen = None) -> list[Root]:
@@ -342,6 +350,7 @@ def _root(row: Sequence[Any], objects: Sequence[Digest]) -> Root:
         base=row[16],
         expires_alone=row[17],
         place=row[18],
+        key=row[19],
     )
 
 

@@ -9,7 +9,7 @@ __all__ = ["APPLICATION_ID", "FINGERPRINT", "SCHEMA", "SCHEMA_VERSION"]
 APPLICATION_ID = 0x63747831
 """`ctx1`, in the file's header."""
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Grows with every change of SCHEMA; an index with a larger one was written by a newer castore."""
 
 SCHEMA = (
@@ -41,6 +41,7 @@ SCHEMA = (
         base TEXT,
         expires_alone REAL,
         place INTEGER,
+        key TEXT,
         inode INTEGER NOT NULL,
         file_bytes INTEGER NOT NULL,
         mtime_ns INTEGER NOT NULL
@@ -49,6 +50,7 @@ SCHEMA = (
     "CREATE INDEX roots_name ON roots(name) WHERE name IS NOT NULL",
     "CREATE INDEX roots_base ON roots(base) WHERE base IS NOT NULL",
     "CREATE INDEX roots_log ON roots(kind, scope, source_name, place) WHERE place IS NOT NULL",
+    "CREATE INDEX roots_key ON roots(kind, sequence) WHERE key IS NOT NULL",
     "CREATE INDEX roots_expires ON roots(expires) WHERE expires IS NOT NULL",
     "CREATE INDEX roots_sequence ON roots(sequence)",
     "CREATE INDEX roots_scope ON roots(scope)",

@@ -27,8 +27,8 @@ from castore.config import (
 )
 from castore.digest import Digest
 from castore.errors import CastoreError, InvalidOption, LimitExceeded, RootDamaged
-from castore.layout import ROOT_ID, ROOT_NAME, SHARDS, Layout
-from castore.roots.model import Content, Root, RootKind, log_root_id
+from castore.layout import KEY, ROOT_ID, ROOT_NAME, SHARDS, Layout
+from castore.roots.model import Content, Root, RootKind, keyed_root_id, log_root_id
 
 __all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
 
@@ -211,6 +211,7 @@ def encode_root(root: Root) -> bytes:
         ("base", root.base),
         ("expires_alone", root.expires_alone),
         ("place", root.place),
+        ("key", root.key),
     ):
         if value is not None:
             members[name] = value
@@ -279,6 +280,8 @@ def check_root(root: Root) -> None:
         raise InvalidOption("its expiry is not later than the one that it has alone")
     if root.place is not None:
         _check_place(root, root.place)
+    if root.key is not None:
+        _check_key(root, root.key)
 
 
 def _check_place(root: Root, place: int) -> None:
@@ -289,6 +292,16 @@ def _check_place(root: Root, place: int) -> None:
         raise InvalidOption("a root of a log has the log's name alone: no other, no source, document or base")
     if root.id != log_root_id(root.kind, root.scope, root.source_name, place):
         raise InvalidOption("its id is not that of its place in the log")
+
+
+def _check_key(root: Root, key: str) -> None:
+    """What has a key is a summary and nothing else, and has the id of that key."""
+    if KEY.match(key) is None:
+        raise InvalidOption("a key is no 64 lower-case hex digits")
+    if root.kind is not RootKind.SUMMARY or (root.name, root.document, root.place) != (None,) * 3:
+        raise InvalidOption("a root with a key is a summary, and has no name, document or place")
+    if root.id != keyed_root_id(root.kind, root.scope, key):
+        raise InvalidOption("its id is not that of its key")
 
 
 def _check_source_name(text: str) -> None:
@@ -322,6 +335,7 @@ def _root_of(members: dict[str, Any]) -> Root:
         base=_text_or_none(members.get("base")),
         expires_alone=_time_or_none(members.get("expires_alone")),
         place=None if "place" not in members else _integer(members["place"]),
+        key=_text_or_none(members.get("key")),
     )
 
 

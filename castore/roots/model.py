@@ -3,9 +3,9 @@
 Laws: a root's id follows from what it is (kind, scope, name, source, document; its objects where it has
 no document), so that doing the same thing again finds the same root and a crash in the middle leaves
 no second one. The id of a root that is of a log follows from the log and its place there instead, so that
-of two that would have the same place one finds the other's file. A root never expires before one that is
-based on it: what it would do alone is kept beside that, and what the others need is in `lasting`. Times are
-unix seconds and always an argument.
+of two that would have the same place one finds the other's file; and that of a root with a key from its key.
+A root never expires before one that is based on it: what it would do alone is kept beside that, and what the
+others need is in `lasting`. Times are unix seconds and always an argument.
 """
 
 from __future__ import annotations
@@ -25,14 +25,18 @@ __all__ = [
     "GC",
     "LAST",
     "PURGED",
+    "REPLACED",
     "STATE",
     "Content",
     "Root",
     "RootDraft",
     "RootKind",
     "alone",
+    "ended",
     "forgotten",
+    "is_bound",
     "is_by_hand",
+    "keyed_root_id",
     "lasting",
     "latest",
     "log_root_id",
@@ -44,6 +48,9 @@ __all__ = [
 
 PURGED = "purged"
 """The detail of a root that lists the digests it named until they were purged."""
+
+REPLACED = "replaced"
+"""The detail of a root that keeps, for the grace, what a root with this key named before it was replaced."""
 
 BY, GC = "by", "gc"
 """The detail of a keep root that nobody asked for by hand."""
@@ -84,7 +91,9 @@ class RootDraft:
     source: the bytes it came from; document: the folded document; details: what the kind needs.
     base: id of the root that has what this one does not name, in the same scope; it is kept as long.
     place: in the log of its kind, scope and source name: a record's number, from 1, which is the next one of
-    the log; or STATE. replaces: of a state, the sequence of the one that it is in place of; 0: of none.
+    the log; or STATE. key: 64 lower-case hex digits, what the root was made from.
+    replaces: of a state, and of a root with a key, which are replaced whole: the sequence of the live root
+    that it is in place of; 0: of none.
     """
 
     kind: RootKind
@@ -98,7 +107,13 @@ class RootDraft:
     details: Mapping[str, Any] = field(default_factory=dict)
     base: str | None = None
     place: int | None = None
+    key: str | None = None
     replaces: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """It says all that its root is to say: nothing of one that was there before stays."""
+        return self.key is not None or self.place == STATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +125,7 @@ class Root:
     base: id of the root that it is based on. expires_alone: the expiry that it would have if none were based
     on it, which is earlier; None: `expires` is that.
     place: in the log of its kind, scope and source name: a record's number, from 1, or STATE; None: of none.
+    key: what it was made from, 64 lower-case hex digits; None: nobody looks it up by that.
     """
 
     id: str
@@ -129,6 +145,7 @@ class Root:
     base: str | None = None
     expires_alone: float | None = None
     place: int | None = None
+    key: str | None = None
 
     @property
     def log(self) -> tuple[str, str, str | None] | None:
@@ -147,6 +164,8 @@ def root_id(draft: RootDraft, scope: str) -> str:
     """The first 32 hex digits of the SHA-256 of the canonical JSON of what the root is."""
     if draft.place is not None:
         return log_root_id(draft.kind, scope, draft.source_name, draft.place)
+    if draft.key is not None:
+        return keyed_root_id(draft.kind, scope, draft.key)
     identity: dict[str, Any] = {
         "kind": draft.kind.value,
         "scope": scope,
@@ -163,6 +182,11 @@ def root_id(draft: RootDraft, scope: str) -> str:
 def log_root_id(kind: RootKind, scope: str, source_name: str | None, place: int) -> str:
     """The id of the root that has this place in a log, whatever it says there."""
     return _id_of({"kind": kind.value, "scope": scope, "source_name": source_name, "place": place})
+
+
+def keyed_root_id(kind: RootKind, scope: str, key: str) -> str:
+    """The id of the root that has this key, whatever it says."""
+    return _id_of({"key": key, "kind": kind.value, "scope": scope})
 
 
 def _id_of(identity: Mapping[str, Any]) -> str:
@@ -229,6 +253,7 @@ def merged(
         details=details,
         base=base,
         place=draft.place,
+        key=draft.key,
     )
 
 
@@ -270,6 +295,16 @@ def restored(root: Root) -> Root:
     if root.forgotten is None:
         return root
     return replace(alone(root), forgotten=None, expires=root.expires_unforgotten, expires_unforgotten=None)
+
+
+def ended(root: Root, *, now: float) -> Root:
+    """The root once it is over for good: it expires now, and undoing that brings nothing back."""
+    return replace(forgotten(root, now=now, grace_seconds=0), expires_unforgotten=now)
+
+
+def is_bound(root: Root) -> bool:
+    """It keeps all that it names or nothing: a summary is not to outlive its source."""
+    return root.key is not None or REPLACED in root.details
 
 
 def is_by_hand(root: Root) -> bool:

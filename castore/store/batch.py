@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from castore.config import ROOT_CHAIN_MAX, parse_name
 from castore.digest import Bytes, Digest
-from castore.errors import BaseMissing, LimitExceeded, NameMoved, NameTaken, RootDamaged
+from castore.errors import BaseMissing, InvalidOption, LimitExceeded, NameMoved, NameTaken, RootDamaged
 from castore.objects.database import EncodedObject, Staged
-from castore.roots.model import STATE, Content, Root, RootDraft, alone, forgotten, merged, root_id
-from castore.store import logs, quota
+from castore.roots.model import Content, Root, RootDraft, alone, forgotten, merged, root_id
+from castore.store import logs, quota, replacing
 from castore.store.access import Granted
 from castore.store.queries import Queries
 from castore.store.transaction import Transactions
@@ -115,12 +115,12 @@ class Batch:
 
         Each object was staged here, or is one that the writer sees. A base is there before the call, has not
         expired, and is of the same scope. Roots are written in the order of `drafts`; those of a log have the
-        next places of it, in this order, or, of its state, say which one they are in place of.
-        Raises ObjectMissing, ObjectPurged, BaseMissing, NameTaken, NameMoved, LogMoved, ScopeDenied,
-        LimitExceeded (a quota, too long a chain), InvalidOption, StoreLocked, RootDamaged; then nothing is
-        visible that was not before. Where the disk fails at the very end, a root may be there all the same,
-        with all its objects. After a crash a root is there with all its objects, or it is not there; of
-        several, those written first may be there alone.
+        next places of it, in this order; its state, and what has a key, say which root they are in place of.
+        Raises ObjectMissing, ObjectPurged, BaseMissing, NameTaken, NameMoved, LogMoved, KeyTaken,
+        ScopeDenied, LimitExceeded (a quota, too long a chain), InvalidOption, StoreLocked, RootDamaged; then
+        nothing is visible that was not before. Where the disk fails at the very end, a root may be there all
+        the same, with all its objects. After a crash a root is there with all its objects, or it is not
+        there; of several, those written first may be there alone.
         """
         parts = self._parts
         scopes = [self._granted.writing_scope(draft.scope) for draft in drafts]
@@ -128,6 +128,7 @@ class Batch:
             if draft.name is not None:
                 parse_name(draft.name)
         logs.check_drafts(drafts)
+        replacing.check_drafts(drafts)
         named = {digest for draft in drafts for digest in draft.objects}
         mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
         parts.source.prepare([staged.frames for staged in mine if staged.found is None])
@@ -135,6 +136,7 @@ class Batch:
             now = parts.clock()
             self._check_names(drafts, scopes)
             logs.check_next(connection, drafts, scopes, now)
+            replacing.check_replaced(connection, drafts, scopes, now)
             plans = [
                 self._planned(connection, draft, scope, move, now)
                 for draft, scope in zip(drafts, scopes, strict=True)
@@ -206,7 +208,7 @@ class Batch:
             if digest.hex not in self._staged and not self._may_name(connection, digest, now):
                 raise self._queries.absence(digest)
         if draft.base is not None:
-            self._check_base(connection, draft.base, scope, identity, now)
+            self._check_base(connection, draft, draft.base, scope, now)
         return _Plan(draft, scope, identity, others)
 
     def _bases(self, connection: Connection, root: Root, now: float) -> list[Root] | None:
@@ -217,16 +219,22 @@ class Batch:
             return None
         return None if any(base.is_expired(now) for base in found) else found
 
-    def _check_base(self, connection: Connection, base: str, scope: str, identity: str, now: float) -> None:
-        """A root of this identity may be based on it, or is there. Raises BaseMissing, LimitExceeded."""
+    def _check_base(
+        self, connection: Connection, draft: RootDraft, base: str, scope: str, now: float
+    ) -> None:
+        """The draft's root may be based on it, or is there. As `commit_all`."""
         from castore.index import roots
 
-        old = roots.by_id(connection, identity)
+        identity = root_id(draft, scope)
+        old = None if draft.is_whole else roots.by_id(connection, identity)
         if old is not None and not old.is_expired(now) and self._bases(connection, old, now) is not None:
             return  # Its own base stays.
         found = roots.by_id(connection, base)
         if found is None or found.scope != scope or found.is_expired(now):
             raise BaseMissing(base)
+        if found.place is not None or found.key is not None:
+            # What is based on it would lack what its next one does not name.
+            raise InvalidOption("a root that is replaced whole is no base", base=base)
         below = self._bases(connection, found, now)
         if below is None or identity in {base, *(each.id for each in below)}:
             raise BaseMissing(base)
@@ -253,17 +261,22 @@ class Batch:
         # Who does not see all roots is to learn nothing of others by the work that they save.
         is_hidden = not self._granted.is_operator
         old = roots.by_id(connection, plan.identity)
-        if old is not None and plan.draft.place is not None:
-            logs.keep_dropped(parts, connection, old, plan.draft, now, unproven=is_hidden)
+        if old is not None and (plan.draft.place is not None or plan.draft.key is not None):
+            replacing.keep_dropped(parts, connection, old, plan.draft, now, unproven=is_hidden)
         sequence = roots.next_sequence(connection)
-        # A state is replaced whole: what it does not name any more is not kept by it.
-        old = None if plan.draft.place == STATE else old
+        replaced = old if plan.draft.is_whole else None
+        # What is replaced whole does not keep what it does not name any more.
+        old = None if plan.draft.is_whole else old
         old_bases = None if old is None else self._bases(connection, old, now)
         root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence, old_bases=old_bases)
         if old is not None and root == alone(old):
             root = old
         else:
             root = parts.put_root(connection, root, unproven=is_hidden)
+            if replaced is not None and replaced.base not in (None, root.base):
+                # What it was based on is needed by one less.
+                base = roots.by_id(connection, replaced.base)
+                parts.put_roots(connection, [] if base is None else [base])
         # Until the grace is over what the name meant before can be had back.
         grace = parts.config.grace_seconds if plan.others else 0
         parts.put_roots(connection, [forgotten(other, now=now, grace_seconds=grace) for other in plan.others])

@@ -7,7 +7,7 @@ Laws:
   next one in its own transaction, and a state says which one it is in place of.
 - Nothing of other scopes has a part in that: a log lies in one scope, and so do the ids of its roots.
 - What a root of a log named, and what stands in its place does not, is kept for the grace as what is
-  forgotten is: by a root of its own, that is there before.
+  forgotten is (castore.store.replacing).
 - A log is forgotten whole. Numbers that were given are not given again while a forgotten record may come
   back, so that a log that is begun anew goes on behind them.
 """
@@ -18,23 +18,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from castore.digest import Digest
 from castore.errors import InvalidOption, LogMoved
-from castore.roots.model import (
-    STATE,
-    Root,
-    RootDraft,
-    RootKind,
-    forgotten,
-    log_root_id,
-    merged,
-    root_id,
-)
+from castore.roots.model import STATE, Root, RootDraft, RootKind, log_root_id
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
-
-    from castore.store.transaction import Transactions
 
 __all__ = [
     "LogRoots",
@@ -42,7 +30,6 @@ __all__ = [
     "check_drafts",
     "check_is_not_begun_anew",
     "check_next",
-    "keep_dropped",
     "read_log",
     "whole_logs",
 ]
@@ -114,30 +101,6 @@ def check_next(
         lasts[log] += 1
         if draft.place != lasts[log]:
             raise _moved(draft.source_name)
-
-
-def keep_dropped(
-    parts: Transactions, connection: Connection, old: Root, draft: RootDraft, now: float, *, unproven: bool
-) -> None:
-    """What `old`, a root of a log, names, and `draft`, which gets its place, does not, has a root that is
-    forgotten; so gc takes it after the grace, or at once where `old` has expired. Nothing is written where
-    other roots of the scope keep all of it. unproven: as of `Transactions.put_roots`."""
-    from castore.index import roots
-
-    def is_kept(digest: Digest) -> bool:
-        # Other scopes are not asked: the work would tell what they have.
-        naming = roots.naming(connection, digest, (old.scope,))
-        return any(root.id != old.id and root.expires is None for root in naming)
-
-    objects = sorted(set(old.objects) - set(draft.objects))
-    left = tuple(each for each in objects if parts.source.stat(each) is not None and not is_kept(each))
-    if not left:
-        return
-    kept = RootDraft(RootKind.SUMMARY, left, scope=old.scope, source_name=old.source_name)
-    there = roots.by_id(connection, root_id(kept, old.scope))
-    root = merged(kept, old.scope, there, now=now, sequence=roots.next_sequence(connection))
-    grace = 0 if old.is_expired(now) else parts.config.grace_seconds
-    parts.put_root(connection, forgotten(root, now=now, grace_seconds=grace), unproven=unproven)
 
 
 def check_is_not_begun_anew(connection: Connection, chosen: Iterable[Root], now: float) -> None:

@@ -3,6 +3,7 @@
 Laws:
 - After it the object's bytes are in no file of objects/; the tombstone says when and why, and tells those
   who could see it; the roots that named it say so, and keep the rest of what they name.
+- What was made of the object and is bound to it, such as a summary, goes with it: its root is over at once.
 - The tombstone is on the disk first, then the file goes, then the roots are changed: a crash in between
   leaves roots that name what was purged, which `verify` reports. Whoever writes next ends it (Transactions).
 - Purging what is purged already changes nothing, and tells the first reason.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from castore.config import REASON_CHARACTERS_MAX
 from castore.digest import Digest
 from castore.errors import InvalidOption, ObjectMissing
-from castore.roots.model import Root, without
+from castore.roots.model import Root
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
@@ -28,11 +29,13 @@ __all__ = ["Purged", "check_reason", "purge"]
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """roots: those that named the object, as they are now. stored_bytes: of its file; 0 if it had none."""
+    """roots: those that named the object, and those that are over with it, as they are now. over: how many
+    those are. stored_bytes: of its file; 0 if it had none."""
 
     tombstone: Tombstone
     roots: tuple[Root, ...]
     stored_bytes: int
+    over: int = 0
 
 
 def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
@@ -60,10 +63,10 @@ def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
         if found is not None:
             parts.source.delete(digest)
         parts.source.settle([digest])
-        changed = [without(root, digest) for root in naming]
-        parts.put_roots(connection, changed)
+        over = sum(not root.is_expired(now) for root in parts.bound_to(connection, naming))
+        changed = parts.purge_roots(connection, digest, naming)
         objects.remove(connection, [digest.raw])
-    return Purged(tombstone, tuple(changed), 0 if found is None else found.stored_bytes)
+    return Purged(tombstone, tuple(changed), 0 if found is None else found.stored_bytes, over)
 
 
 def check_reason(reason: str) -> None:

@@ -257,6 +257,28 @@ class Queries:
         now = self._parts.clock()
         return self.ask(lambda connection: read_log(connection, kind, scope, source_name, now))
 
+    def keyed(self, kind: RootKind, scope: str | None) -> list[Root]:
+        """The live roots of this kind that have a key. scope: of one scope alone."""
+        from castore.index import roots
+
+        if scope is not None and not self._granted().covers(scope):
+            return []
+        seen = self.seen if scope is None else (scope,)
+        now = self._parts.clock()
+        return self.ask(lambda connection: roots.keyed(connection, kind, now, seen))
+
+    def bound_to(self, digest: Digest) -> list[Root]:
+        """The roots that are over once this object is purged."""
+        from castore.index import roots
+
+        now = self._parts.clock()
+
+        def question(connection: Connection) -> list[Root]:
+            found = self._parts.bound_to(connection, roots.naming(connection, digest, self.seen))
+            return [root for root in found if not root.is_expired(now)]
+
+        return self.ask(question)
+
     def log_scopes(self, kind: RootKind, source_name: str) -> LogScopes:
         """Where the caller sees such a log."""
         from castore.index import roots

@@ -1,9 +1,9 @@
-"""When an object was last read whole, and how many bytes came back: `reads`, a text file of notes.
+"""When an object was last read whole, or a root used by its key, and how many bytes came back: `reads`.
 
 Laws:
-- A note is best effort, to the day. Whoever reads takes no lock for it, waits for nobody and syncs nothing;
-  where the file can't be written, because the store is read-only say, nothing is noted and the read is as
-  good. Deleting the file, or a part of it, loses no object and no root.
+- A note is best effort; of a read it is to the day. Whoever reads takes no lock for it, waits for nobody and
+  syncs nothing; where the file can't be written, because the store is read-only say, nothing is noted and the
+  read is as good. Deleting the file, or a part of it, loses no object and no root.
 - A note says in which scope the reader was, and is told to those who see that scope: to see an object does
   not show that another scope reads it.
 - The file has READS_BYTES_MAX bytes at most, and what one process appends at once. Whoever finds it longer
@@ -12,7 +12,8 @@ Laws:
 
 A line is `DAY READER DIGEST TIMES BYTES`: a UTC date, the reader's scope or grant, 64 hex digits (an
 object's, or a folded document's that was unfolded whole; `-`: of many), how often it was read, and the bytes
-of all these times. A line of another form, as a crash may leave at the end, is skipped.
+of all these times. With a UTC time in place of the date it tells of uses, and has the key of a root for the
+digest: those count as no reads. A line of another form, as a crash may leave at the end, is skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import UTC, datetime
 from threading import Lock
 from typing import NamedTuple
 
@@ -31,23 +33,36 @@ from castore.errors import CastoreError
 from castore.layout import Layout
 from castore.objects.loose import Modes
 
-__all__ = ["OTHERS", "Read", "ReadCount", "ReadLog", "noted"]
+__all__ = ["OTHERS", "Read", "ReadCount", "ReadLog", "Use", "noted", "uses"]
 
 OTHERS = "-"
 """Stands for the objects that have no line of their own."""
 
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_LINE = rb"^(\d{4}-\d\d-\d\d) ([a-z0-9*][a-z0-9*._/-]{0,519}) ([0-9a-f]{64}|-) (\d{1,15}) (\d{1,15})\n"
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+_DAY_CHARACTERS = len("2026-11-30")
+_LINE = (
+    rb"^(\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d\.\d{6}Z)?)"
+    rb" ([a-z0-9*][a-z0-9*._/-]{0,519}) ([0-9a-f]{64}|-) (\d{1,15}) (\d{1,15})\n"
+)
 _COUNT_MAX = 10**15 - 1
 """What a line holds at most."""
 
 
 class Read(NamedTuple):
-    """day: the last one, a UTC date. times: how many. bytes: of all of them."""
+    """day: the last one, a UTC date (of uses: a UTC time). times: how many. bytes: of all of them."""
 
     day: str
     times: int
+    bytes: int
+
+
+class Use(NamedTuple):
+    """Of a root by its key. times: how often. last: unix seconds. bytes: of all these times."""
+
+    times: int
+    last: float
     bytes: int
 
 
@@ -101,6 +116,8 @@ class ReadLog:
         self._clock = clock
         self._reader = reader
         self._count = ReadCount()
+        self._uses: dict[str, Use] = {}
+        self._lock = Lock()
         self._held_since: float | None = None
 
     def note(self, digest: Digest, size: int, times: int = 1) -> None:
@@ -116,13 +133,23 @@ class ReadLog:
         for hex_digits, times, size in taken:
             self._add(hex_digits, size, times)
 
+    def note_use(self, key: str, size: int) -> None:
+        """The root with this key was used now, and `size` bytes came back. Counts as no read of an object."""
+        now = self._clock()
+        with self._lock:
+            before = self._uses.get(key, Use(0, now, 0))
+            self._uses[key] = Use(before.times + 1, max(before.last, now), before.bytes + size)
+        self._held(now)
+
     def flush(self) -> None:
         """What was noted is in the file, if it can be written."""
         self._held_since = None
-        if not self._count:
+        with self._lock:
+            used, self._uses = self._uses, {}
+        if not self._count and not used:
             return
         try:
-            self._append(self._count.take())
+            self._append(self._count.take(), used)
         except (OSError, CastoreError):
             # Whoever reads has what it wanted; that nobody is told of it is no reason to fail.
             return
@@ -131,27 +158,29 @@ class ReadLog:
 
     def _add(self, hex_digits: str, size: int, times: int) -> None:
         self._count.add(hex_digits, size, times)
-        now = self._clock()
+        self._held(self._clock())
+
+    def _held(self, now: float) -> None:
         if self._held_since is None:
             self._held_since = now
-        if self._count.is_full or now - self._held_since > READS_HELD_SECONDS_MAX:
+        is_full = self._count.is_full or len(self._uses) >= READS_HELD_MAX
+        if is_full or now - self._held_since > READS_HELD_SECONDS_MAX:
             self.flush()
 
-    def _append(self, taken: list[tuple[str, int, int]]) -> None:
+    def _append(self, taken: list[tuple[str, int, int]], used: dict[str, Use]) -> None:
         """One write: what several processes append does not mix."""
         day = time.strftime("%Y-%m-%d", time.gmtime(self._clock()))
         reader = self._reader()
-        text = "".join(
-            f"{day} {reader} {hex_digits} {min(times, _COUNT_MAX)} {min(size, _COUNT_MAX)}\n"
-            for hex_digits, times, size in taken
-        )
+        noted = [(hex_digits, Read(day, times, size)) for hex_digits, times, size in taken]
+        noted += [(key, Read(_time_text(use.last), use.times, use.bytes)) for key, use in used.items()]
+        text = b"".join(_line(reader, digest, read) for digest, read in noted)
         descriptor = self._opened()
         try:
             found = os.fstat(descriptor)
             # A planted pipe or device, or a second name of somebody's file, is not for us to write to.
             if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
                 return
-            os.write(descriptor, text.encode("ascii"))
+            os.write(descriptor, text)
         finally:
             os.close(descriptor)
         if found.st_size + len(text) > READS_BYTES_MAX:
@@ -174,20 +203,33 @@ class ReadLog:
 
 def noted(layout: Layout, is_told: Callable[[str], bool]) -> dict[str, Read]:
     """By digest, in hex (or OTHERS), what was read by the readers that the caller is told of."""
-    try:
-        descriptor = os.open(layout.reads, _READ)
-    except OSError:
-        # Not there, or not for us: then nothing is known, which is always possible.
-        return {}
-    try:
-        return _merged(_lines(_content(descriptor)), is_told)
-    except OSError:
-        return {}
-    finally:
-        os.close(descriptor)
+    return _merged((line for line in _lines(_file(layout)) if not _is_use(line[0])), is_told)
+
+
+def uses(layout: Layout, is_told: Callable[[str], bool], keys: Collection[str]) -> dict[str, Use]:
+    """Of these keys those that were used by readers that the caller is told of, and how."""
+    lines = (line for line in _lines(_file(layout)) if line[2] in keys and _is_use(line[0]))
+    return {
+        key: Use(read.times, datetime.fromisoformat(read.day).timestamp(), read.bytes)
+        for key, read in _merged(lines, is_told).items()
+    }
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _file(layout: Layout) -> bytes:
+    """Its content; nothing where it is not there, or not for us: then nothing is known, as ever may be."""
+    try:
+        descriptor = os.open(layout.reads, _READ)
+    except OSError:
+        return b""
+    try:
+        return _content(descriptor)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _content(descriptor: int) -> bytes:
@@ -204,11 +246,28 @@ def _content(descriptor: int) -> bytes:
 
 
 def _lines(data: bytes) -> Iterator[tuple[str, str, str, int, int]]:
-    """Day, reader, digest, times and bytes of each line."""
+    """Day (or time), reader, digest, times and bytes of each line."""
     import re
 
     for day, reader, digest, count, size in re.findall(_LINE, data, re.MULTILINE):
-        yield day.decode(), reader.decode(), digest.decode(), int(count), int(size)
+        if not _is_use(day) or _is_time(day.decode()):
+            yield day.decode(), reader.decode(), digest.decode(), int(count), int(size)
+
+
+def _is_use(day: str | bytes) -> bool:
+    return len(day) > _DAY_CHARACTERS
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _time_text(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime(_TIME)
 
 
 def _merged(
@@ -261,23 +320,26 @@ def _compact(layout: Layout, mode: int) -> None:
 
 
 def _compacted(data: bytes, length_max: int) -> bytes:
-    """The same sums in `length_max` bytes at most: one line for each object and reader, the newest ones."""
-    found: dict[tuple[str, str], Read] = {}
+    """The same sums in `length_max` bytes at most: one line for each object and reader, and for each key and
+    reader, the newest ones."""
+    found: dict[tuple[str, str, bool], Read] = {}
     for day, reader, digest, count, size in _lines(data):
-        found[reader, digest] = _sum(found.get((reader, digest)), Read(day, count, size))
+        which = (reader, digest, _is_use(day))
+        found[which] = _sum(found.get(which), Read(day, count, size))
     newest = sorted(found.items(), key=lambda item: (item[1].day, item[0]), reverse=True)
     kept: list[bytes] = []
-    rest: dict[str, Read] = {}
+    rest: dict[tuple[str, bool], Read] = {}
     length = 0
-    for (reader, digest), read in newest:
+    for (reader, digest, is_use), read in newest:
         line = _line(reader, digest, read)
         if digest == OTHERS or length + len(line) > length_max:
-            rest[reader] = _sum(rest.get(reader), read)
+            rest[reader, is_use] = _sum(rest.get((reader, is_use)), read)
         else:
             kept.append(line)
             length += len(line)
-    return b"".join([*(_line(reader, OTHERS, read) for reader, read in rest.items()), *kept])
+    return b"".join([*(_line(reader, OTHERS, read) for (reader, _), read in rest.items()), *kept])
 
 
 def _line(reader: str, digest: str, read: Read) -> bytes:
-    return f"{read.day} {reader} {digest} {read.times} {read.bytes}\n".encode("ascii")
+    times, size = min(read.times, _COUNT_MAX), min(read.bytes, _COUNT_MAX)
+    return f"{read.day} {reader} {digest} {times} {size}\n".encode("ascii")

@@ -28,7 +28,7 @@ from castore.errors import (
 )
 from castore.layout import Layout
 from castore.objects.database import CheckSize, ObjectStat
-from castore.roots.model import Root, RootDraft, RootKind
+from castore.roots.model import Root, RootDraft, RootKind, keyed_root_id
 from castore.settings import Config
 from castore.store import keeping, scopes
 from castore.store.access import Access, Granted, resolve_access
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from castore.index.seen import Naming
     from castore.index.views import ViewRow
     from castore.store.life import Life, Listed
-    from castore.store.reads import ReadCount, ReadLog
+    from castore.store.reads import ReadCount, ReadLog, Use
 
 __all__ = ["Store", "StoreHandle"]
 
@@ -229,6 +229,16 @@ class Store:
         self._flush_reads()
         return lives(self.parts, self._queries, self.granted, digests)
 
+    def uses(self, keys: Iterable[str]) -> dict[str, Use]:
+        """Of these keys of roots those that were used, and how, as far as readers could note it (`reads`).
+
+        Told of the uses by readers that the caller's grants cover; a key without any is left out.
+        """
+        from castore.store.reads import uses
+
+        self._flush_reads()
+        return uses(self.parts.layout, self.granted.covers, frozenset(keys))
+
     def stat(self, digest: Digest) -> ObjectStat | None:
         """Whether the object is there, and its sizes; its bytes are not read. Raises ObjectDamaged."""
         if not self._queries.sees(digest):
@@ -303,6 +313,10 @@ class Store:
         self.require_operator("purge")
         return purge(self.parts, digest, reason)
 
+    def bound_to(self, digest: Digest) -> list[Root]:
+        """The roots, such as of summaries, that would be over at once if the object were purged."""
+        return self._queries.bound_to(digest)
+
     # --- Roots ---
 
     def roots(self, limit: int | None = None) -> list[Root]:
@@ -342,6 +356,20 @@ class Store:
     def log_scopes(self, kind: RootKind, source_name: str) -> LogScopes:
         """In which of the scopes that the caller sees a log of this kind and source lies."""
         return self._queries.log_scopes(kind, source_name)
+
+    def keyed_root(self, kind: RootKind, key: str, *, scope: str | None = None) -> Root | None:
+        """The live root that has this key, in the scope that the caller writes in; None if there is none.
+
+        key: 64 lower-case hex digits. Raises ScopeDenied, RootDamaged.
+        """
+        scope = self.granted.writing_scope(scope)
+        root = self._queries.root(keyed_root_id(kind, scope, key)) if self.granted.covers(scope) else None
+        return root if root is not None and root.is_live(self.parts.clock()) else None
+
+    def keyed_roots(self, kind: RootKind, *, scope: str | None = None) -> list[Root]:
+        """The live roots of this kind that have a key, the latest first: of all scopes that the caller sees,
+        or of one. Raises ScopeDenied for one that was not granted, RootDamaged."""
+        return self._queries.keyed(kind, None if scope is None else self.granted.writing_scope(scope))
 
     def views(self) -> list[ViewRow]:
         """The recorded views that the caller sees, the latest first: what each is of, by digest and size."""

@@ -12,7 +12,7 @@ Laws:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from threading import RLock
@@ -26,7 +26,7 @@ from castore.layout import Layout
 from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource
 from castore.roots.files import RootFiles
-from castore.roots.model import Root, without
+from castore.roots.model import Root, ended, is_bound, without
 from castore.settings import Config
 from castore.store.folder import read_config, shared_modes
 from castore.store.tombstones import Tombstones
@@ -245,7 +245,7 @@ class Transactions:
         """
         from castore.index import objects, roots
 
-        ended = []
+        done = []
         for digest in self.tombstones.digests():
             try:
                 tombstone = self.tombstones.get(digest)
@@ -261,11 +261,40 @@ class Transactions:
                 self.source.delete(digest)
                 self.source.settle([digest])
                 objects.remove(connection, [digest.raw])
-            # What they name is read before their rows change.
-            changed = [without(root, digest) for root in naming if root.scope in tombstone.scopes]
-            self.put_roots(connection, changed)
-            ended.append(digest)
-        return ended
+            self.purge_roots(connection, digest, [root for root in naming if root.scope in tombstone.scopes])
+            done.append(digest)
+        return done
+
+    def purge_roots(self, connection: Connection, digest: Digest, naming: list[Root]) -> list[Root]:
+        """None of these roots, which name the object, does so any more, and each says that it did; the roots
+        that are bound to it (`bound_to`) are over.
+
+        Those are written first: after a crash what is left to do is found by the others. Returns `naming` and
+        the others that were changed, as they are now.
+        """
+        now = self.clock()
+        bound = {root.id: root for root in self.bound_to(connection, naming) if not root.is_expired(now)}
+        # What they name is read before their rows change.
+        changed = {root.id: without(root, digest) for root in naming}
+        over = {root.id: ended(changed.get(root.id, root), now=now) for root in bound.values()}
+        self.put_roots(connection, list(over.values()))
+        self.put_roots(connection, [root for root in changed.values() if root.id not in over])
+        return list({**changed, **over}.values())
+
+    def bound_to(self, connection: Connection, naming: Iterable[Root]) -> list[Root]:
+        """Of these roots, and of all that are based on one of them, those that keep all or nothing."""
+        from castore.index import bases, roots
+
+        found = {root.id: root for root in naming}
+        waiting = list(found.values())
+        while waiting:
+            base = waiting.pop()
+            for each in bases.based_ids(connection, base.id).keys() - found.keys():
+                root = roots.by_id(connection, each)
+                if root is not None and root.scope == base.scope:
+                    found[each] = root
+                    waiting.append(root)
+        return [root for root in found.values() if is_bound(root)]
 
     def remove_roots(self, connection: Connection, root_ids: list[str]) -> None:
         """None of these roots has a file, on the disk, or rows, in this transaction. In the order given."""
