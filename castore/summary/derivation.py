@@ -132,7 +132,7 @@ def _one_base(base: str | None, origin: _Origin, scope: str) -> str | None:
         return base
     if origin.root.scope != scope:
         raise InvalidOption(
-            f"it rests on a view that is recorded in scope '{origin.root.scope}', and can be kept there alone",
+            f"it rests on a view that is recorded in scope '{origin.root.scope}' and can be kept there alone",
             hint=f"say --scope '{origin.root.scope}', or summarise the session itself",
         )
     if base is not None:

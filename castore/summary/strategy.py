@@ -1,4 +1,4 @@
-"""What makes summaries of sources: the interface, which a cache and every strategy know.
+"""What makes summaries of sources: the interface, which the cache and every strategy know.
 
 Laws, for whoever writes one:
 - What a strategy makes follows from the source and from what its name, version and options say; whatever else
@@ -11,15 +11,19 @@ Laws, for whoever writes one:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from castore.summary.key import OptionValue
 
-__all__ = ["SummaryStrategy"]
+__all__ = ["Maker", "NamedMaker", "SummaryStrategy"]
 
 
-class SummaryStrategy(Protocol):
-    """name: a word of lower case and hyphens. version: from 1. options: JSON values (castore.summary.key)."""
+class Maker(Protocol):
+    """By whom a summary is made, as keys have it. name: a word of lower case and hyphens. version: from 1.
+
+    options: JSON values (castore.summary.key).
+    """
 
     @property
     def name(self) -> str: ...
@@ -30,6 +34,17 @@ class SummaryStrategy(Protocol):
     @property
     def options(self) -> Mapping[str, OptionValue]: ...
 
+
+class SummaryStrategy(Maker, Protocol):
     def summarize(self, source: bytes) -> str:
         """A summary of the source, which says something. Raises SummarizerFailed, InvalidOption,
         DocumentInvalid: then nothing is cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMaker:
+    """A maker that is somewhere else: its summaries are put, and found again."""
+
+    name: str
+    version: int = 1
+    options: Mapping[str, OptionValue] = field(default_factory=dict)

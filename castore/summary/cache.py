@@ -1,0 +1,408 @@
+"""SummaryCache: summaries by all that they depend on, in one scope of a store. docs/summary.md.
+
+Laws:
+- A hit is the summary that was stored for the same source, scope, strategy, version and options, digested
+  again, of a live root whose source is there too. Nothing else is served, and nothing of another scope.
+- A hit writes nothing but a note of its use; the store may be read-only. Tying it to a name that it was not
+  tied to, or that had another content, writes.
+- A key that several want at once is made once, as long as its maker lives (castore.summary.making). Of two
+  texts for one key, one is stored.
+- What is made or put is on the disk before it is returned: source, summary and root, or nothing at all,
+  whenever the process is killed.
+- A derived source is refused, or its chain is recorded and kept (castore.summary.derivation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from castore.config import SUMMARY_BYTES_MAX
+from castore.digest import Digest
+from castore.errors import (
+    CastoreError,
+    InvalidOption,
+    KeyTaken,
+    LimitExceeded,
+    NotFound,
+    ObjectDamaged,
+)
+from castore.roots.model import Content, Root, RootKind, keyed_root_id
+from castore.settings import SummaryPolicy
+from castore.summary.derivation import derivation, refused
+from castore.summary.entry import BY_GET, BY_PUT, Entry, checked_name, entry_of
+from castore.summary.eviction import Evicted, is_old
+from castore.summary.key import SummaryKey
+from castore.summary.listing import Listed, gone, listed, policy_of
+from castore.summary.making import alone
+from castore.summary.strategy import Maker, SummaryStrategy
+from castore.summary.superseding import tied
+
+if TYPE_CHECKING:
+    from castore.store import Store, StoreHandle
+    from castore.store.keeping import Forgotten
+
+__all__ = ["Made", "SummaryCache"]
+
+_TRIES_MAX = 8
+"""Writes of others that one call reads and tries again after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A summary as it was asked for. is_hit: it was there. evicted: entries that went to make room for it."""
+
+    entry: Entry
+    text: str
+    is_hit: bool
+    evicted: tuple[Evicted, ...] = ()
+
+
+class SummaryCache:
+    """The cache of one scope. scope: None: the one that the caller writes in.
+
+    on_wait: is called once when somebody else makes what is asked for. wait_seconds_max: how long that is
+    waited for; None: as long as it takes.
+    The store is made by the first summary of bytes, if the handle may make one.
+    """
+
+    def __init__(
+        self,
+        handle: StoreHandle,
+        scope: str | None = None,
+        *,
+        on_wait: Callable[[], None] | None = None,
+        wait_seconds_max: float | None = None,
+    ) -> None:
+        self._handle = handle
+        self._asked_scope = scope
+        self._on_wait = on_wait
+        self._wait_seconds_max = wait_seconds_max
+
+    # --- Asking ---
+
+    def key(self, source: bytes | Digest, maker: Maker) -> SummaryKey:
+        """The key of what this maker makes of the source, in this scope. Raises ScopeDenied, StoreMissing,
+        InvalidOption, LimitExceeded."""
+        digest = source if isinstance(source, Digest) else Digest.of(source)
+        return SummaryKey(digest, self.scope, maker.name, maker.version, maker.options)
+
+    @property
+    def scope(self) -> str:
+        """Raises ScopeDenied, StoreMissing."""
+        return self._handle.get().granted.writing_scope(self._asked_scope)
+
+    def find(self, key: SummaryKey) -> Entry | None:
+        """The entry that a hit would serve; None if there is none.
+
+        Raises ScopeDenied for the key of a scope that was not granted; ObjectDamaged, InvalidConfig.
+        """
+        store = self._handle.get()
+        root = store.keyed_root(RootKind.SUMMARY, key.hex, scope=key.scope)
+        entry = None if root is None else entry_of(root)
+        if entry is None or is_old(entry, policy_of(store, key.strategy), store.parts.clock()):
+            return None
+        is_whole = (
+            store.stat(entry.source.digest) is not None and store.stat(entry.summary.digest) is not None
+        )
+        return entry if is_whole else None
+
+    def text(self, entry: Entry) -> str:
+        """The summary, digested again. Raises ObjectMissing, ObjectPurged, ObjectDamaged."""
+        from castore.store.reads import ReadCount
+
+        # It is the use of the entry that is noted, not a read of the object: it would count twice.
+        data = self._handle.get().read(entry.summary.digest, count=ReadCount())
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise CastoreError(f"summary '{entry.summary.digest.abbreviated}' is not UTF-8") from error
+
+    def look_up(
+        self, source: bytes | Digest, maker: Maker, *, names: Sequence[str] = (), allow_derived: bool = False
+    ) -> Made | None:
+        """As `get` for what is there; None for what would have to be made."""
+        store = self._handle.get()
+        key = self.key(source, maker)
+        self._check_source(store, key, source, allow_derived=allow_derived)
+        entry = self.find(key)
+        return None if entry is None else self._served(store, entry, self.text(entry), _checked(names))
+
+    def get(
+        self,
+        source: bytes | Digest,
+        strategy: SummaryStrategy,
+        *,
+        names: Sequence[str] = (),
+        allow_derived: bool = False,
+    ) -> Made:
+        """The summary that the strategy makes of the source: the stored one, or it is made and stored.
+
+        source: its bytes, or the digest of an object that the caller sees. names: of named sources, whose
+        content it now is. Raises ScopeDenied, ObjectMissing, ObjectPurged, ObjectDamaged (of the source),
+        DerivedSource, InvalidOption, LimitExceeded, StoreMissing, StoreLocked, RootDamaged, and what the
+        strategy raises; then nothing was stored.
+        """
+        store = self._store(source)
+        key = self.key(source, strategy)
+        names = _checked(names)
+        self._check_source(store, key, source, allow_derived=allow_derived)
+        found = self._hit(key)
+        if found is None:
+            # Found out before something is made for nothing.
+            store.require_writable(key.scope)
+            with alone(store, key.hex, on_wait=self._on_wait, wait_seconds_max=self._wait_seconds_max):
+                found = self._hit(key)
+                if found is None:
+                    return self._make(store, key, source, strategy, names)
+        return self._served(store, *found, names)
+
+    # --- Storing ---
+
+    def put(
+        self,
+        source: bytes | Digest,
+        text: str,
+        maker: Maker,
+        *,
+        names: Sequence[str] = (),
+        allow_derived: bool = False,
+        can_replace: bool = False,
+    ) -> Made:
+        """The text is the summary that this maker made of the source; a hit if it was so already.
+
+        can_replace: it may be stored in place of another text. Else, and where somebody else stores another
+        one just now, KeyTaken. Raises as `get`, and InvalidOption for a text that says nothing.
+        """
+        data = _encoded(text)
+        store = self._store(source)
+        key = self.key(source, maker)
+        names = _checked(names)
+        self._check_source(store, key, source, allow_derived=allow_derived)
+        tries = 0
+        while True:
+            tries += 1
+            there = self._hit(key)
+            if there is not None and there[0].summary.digest == Digest.of(data):
+                return self._served(store, *there, names, is_used=False)
+            if there is not None and not can_replace:
+                hint = "forget that summary, or say --replace"
+                raise KeyTaken(key.hex, key.scope, hint=hint)
+            try:
+                return self._stored(store, key, source, data, BY_PUT, names)
+            except KeyTaken:
+                if tries == _TRIES_MAX:
+                    raise
+
+    # --- Keeping ---
+
+    def entries(self, *, strategy: str | None = None, name: str | None = None) -> list[Listed]:
+        """The live entries, the latest first: of this cache's scope if one was asked for, else of all that
+        the caller sees. name: tied to this one. Raises ScopeDenied, RootDamaged, InvalidConfig."""
+        store = self._handle.get()
+        return [
+            each
+            for each in listed(store, self._asked_scope)
+            if strategy in (None, each.entry.key.strategy) and (name is None or name in each.entry.names)
+        ]
+
+    def forget(
+        self, keys: Iterable[SummaryKey], *, at_once: bool = False, dry_run: bool = False
+    ) -> Forgotten:
+        """The entries with these keys are forgotten: they are not served, and gone after the grace, or at the
+        next gc. Until then `Store.remember` has them back. Raises NotFound for one that never was."""
+        from castore.store.keeping import RootChoice
+
+        ids = [keyed_root_id(RootKind.SUMMARY, key.scope, key.hex) for key in keys]
+        if not ids:
+            raise InvalidOption("nothing says which summaries are meant")
+        return self._handle.get().forget(RootChoice(roots=tuple(ids)), at_once=at_once, dry_run=dry_run)
+
+    def evict(self, *, dry_run: bool = False) -> list[Evicted]:
+        """What the policies of all strategies do not hold in this scope is forgotten, with the grace."""
+        store = self._handle.get()
+
+        def choose() -> list[Evicted]:
+            entries = listed(store, self.scope)
+            strategies = sorted({each.entry.key.strategy for each in entries})
+            return [each for strategy in strategies for each in gone(store, entries, strategy)]
+
+        return choose() if dry_run else self._evict(choose)
+
+    # --- Helpers ---
+
+    def _store(self, source: bytes | Digest) -> Store:
+        if isinstance(source, Digest):
+            return self._handle.get()
+        if not self._handle.exists:
+            self._handle.require_writable(self._asked_scope)
+        return self._handle.get_or_create()
+
+    def _check_source(
+        self, store: Store, key: SummaryKey, source: bytes | Digest, *, allow_derived: bool
+    ) -> None:
+        """It is there, and may be summarised."""
+        if isinstance(source, Digest) and store.stat(source) is None:
+            raise store.absence(source)
+        if not allow_derived and (error := refused(store, key.source, key.scope)) is not None:
+            raise error
+
+    def _hit(self, key: SummaryKey) -> tuple[Entry, str] | None:
+        """The entry and its text. What is damaged is no hit: it is made anew, and the file is replaced."""
+        try:
+            entry = self.find(key)
+            return None if entry is None else (entry, self.text(entry))
+        except ObjectDamaged:
+            return None
+
+    def _served(
+        self, store: Store, entry: Entry, text: str, names: Sequence[str], *, is_used: bool = True
+    ) -> Made:
+        made = Made(self._tied(store, entry, names), text, is_hit=True)
+        if is_used:
+            store.reads.note_use(entry.key.hex, entry.summary.size)
+        return made
+
+    def _make(
+        self,
+        store: Store,
+        key: SummaryKey,
+        source: bytes | Digest,
+        strategy: SummaryStrategy,
+        names: Sequence[str],
+    ) -> Made:
+        from castore.transcript.collapse.summarizer import checked_summary
+
+        data = store.read(source) if isinstance(source, Digest) else source
+        text = checked_summary(strategy.summarize(data), by=key.maker)
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._stored(store, key, source, text.encode(), BY_GET, names)
+            except KeyTaken:
+                # Somebody put it meanwhile, or the lock was lost: what is stored counts.
+                found = self._hit(key)
+                if found is not None:
+                    return self._served(store, *found, names)
+                if tries == _TRIES_MAX:
+                    raise
+
+    def _stored(
+        self,
+        store: Store,
+        key: SummaryKey,
+        source: bytes | Digest,
+        text: bytes,
+        made_by: str,
+        names: Sequence[str],
+    ) -> Made:
+        """The entry is on the disk, in place of what has its key now. Raises KeyTaken."""
+        old = store.keyed_root(RootKind.SUMMARY, key.hex, scope=key.scope)
+        before = None if old is None else entry_of(old)
+        made_from = derivation(store, key.source, key.scope)
+        entry = Entry(
+            key=key,
+            source=Content(key.source, _size(store, source)),
+            summary=Content(Digest.of(text), len(text)),
+            made_by=made_by,
+            made=store.parts.clock(),
+            chain=made_from.chain,
+            keeps=made_from.keeps,
+            base=made_from.base,
+        )
+        if before is not None:
+            # Made anew, it is of the same content: what that is called has not changed.
+            entry = replace(entry, names=before.names)
+        entry = _with_names(store, entry, names)
+        with store.batch() as batch:
+            if not isinstance(source, Digest):
+                batch.stage(source)
+            batch.stage(text)
+            root = batch.commit(entry.draft(replaces=0 if old is None else old.sequence))
+        evicted = self._make_room(store, key)
+        return Made(_entry(root), text.decode(), is_hit=False, evicted=tuple(evicted))
+
+    def _tied(self, store: Store, entry: Entry, names: Sequence[str]) -> Entry:
+        """The entry, tied to these names, whose content it is. Nothing is written if it was so already."""
+        tries = 0
+        while True:
+            tries += 1
+            changed = _with_names(store, entry, names)
+            if changed is entry:
+                return entry
+            try:
+                with store.batch() as batch:
+                    return _entry(batch.commit(changed.draft(replaces=entry.sequence)))
+            except KeyTaken:
+                found = self.find(entry.key)
+                if found is None or tries == _TRIES_MAX:
+                    raise
+                entry = found
+
+    def _make_room(self, store: Store, key: SummaryKey) -> list[Evicted]:
+        if policy_of(store, key.strategy) == SummaryPolicy():
+            return []
+        return self._evict(lambda: gone(store, listed(store, key.scope), key.strategy, just_made=key.hex))
+
+    def _evict(self, choose: Callable[[], list[Evicted]]) -> list[Evicted]:
+        """Those chosen are forgotten; the others are chosen anew where gc just took one of them."""
+        tries = 0
+        while evicted := choose():
+            tries += 1
+            try:
+                self.forget([each.entry.key for each in evicted])
+                break
+            except NotFound:
+                if tries == _TRIES_MAX:
+                    raise
+        return evicted
+
+
+def _with_names(store: Store, entry: Entry, names: Sequence[str]) -> Entry:
+    """The very same if it is tied to them already, and their content is its source."""
+    if not names:
+        return entry
+    roots = store.keyed_roots(RootKind.SUMMARY, scope=entry.scope)
+    others = [each for root in roots if (each := entry_of(root)) is not None]
+    for name in names:
+        entry = tied(entry, name, others)
+    return entry
+
+
+def _entry(root: Root) -> Entry:
+    entry = entry_of(root)
+    if entry is None:
+        raise CastoreError("what was stored is no summary: its root says something else", root=root.id)
+    return entry
+
+
+def _size(store: Store, source: bytes | Digest) -> int:
+    if not isinstance(source, Digest):
+        return len(source)
+    found = store.stat(source)
+    if found is None:
+        raise store.absence(source)
+    return found.size
+
+
+def _checked(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(checked_name(name) for name in names))
+
+
+def _encoded(text: str) -> bytes:
+    """The text as it is stored: verbatim, so that its digest is the one that everybody gets of it."""
+    if not text.strip():
+        raise InvalidOption("a summary must say something", hint="is it an empty file?")
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidOption("a summary must be Unicode") from error
+    if len(data) > SUMMARY_BYTES_MAX:
+        raise LimitExceeded(
+            f"a summary has over {SUMMARY_BYTES_MAX:,} bytes",
+            limit="SUMMARY_BYTES_MAX",
+            hint="what is as long as its source can be stored with 'ctx put'",
+        )
+    return data
