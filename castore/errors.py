@@ -2,6 +2,7 @@
 
     CastoreError                       1   another expected failure (unreadable input, …)
     ├── SummarizerFailed               1   a summarizer gave an error, too much, too late, or nothing
+    ├── FidelityShort                  3   a summary kept less of its source than was required
     ├── InvalidOption                  2   a usage mistake: option, digest, pattern, duration, name
     │   ├── InvalidConfig              2   config.toml: unknown key, wrong type, out of range
     │   ├── DerivedSource              2   what is to be summarised was itself made from something else
@@ -55,6 +56,7 @@ __all__ = [
     "DerivedSource",
     "DigestAmbiguous",
     "DocumentInvalid",
+    "FidelityShort",
     "IndexDamaged",
     "InvalidConfig",
     "InvalidOption",
@@ -390,6 +392,17 @@ class NotRestored(InvalidOption):
 
 class SummarizerFailed(CastoreError):
     """What was to make a summary did not: it said so, took too long, or gave too much, or nothing."""
+
+
+class FidelityShort(CastoreError):
+    """A summary kept less of its source than was required. Nothing was committed.
+
+    short: the shares that were kept (`number=0.4`), of the kinds that fell short. missed: some of what was
+    lost or changed, as the source spells it.
+    """
+
+    exit_code = 3
+    default_hint = "make another summary, or ask for less; 'ctx summary check' lists all that it did not keep"
 
 
 class UnfoldMismatch(DocumentInvalid):
