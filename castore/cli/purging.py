@@ -67,9 +67,10 @@ def _purge(
 ) -> None:
     if dry_run:
         roots, stored_bytes = opened.roots_naming(target), _stored_bytes(opened, target)
+        over = opened.bound_to(target)
     else:
         done = opened.purge(target, reason)
-        roots, stored_bytes = list(done.roots), done.stored_bytes
+        roots, stored_bytes, over = list(done.roots), done.stored_bytes, list(done.over)
     if as_json:
         facts = {
             "digest": target,
@@ -77,13 +78,17 @@ def _purge(
             "roots": [root_facts(root) for root in roots],
             "copies": [_copy_record(each).facts for each in found if each.holds_bytes],
             "reason": reason,
+            "summaries": [root_facts(root) for root in over],
             "dry_run": dry_run,
             "named_by": [_copy_record(each).facts for each in found if not each.holds_bytes],
         }
         output.block((), facts, as_json)
         return
     verb = "would purge" if dry_run else "purged"
-    output.line(f"{verb} {target}: {size_text(stored_bytes)}, named by {plural(len(roots), 'root')}")
+    words = f"{verb} {target}: {size_text(stored_bytes)}, named by {plural(len(roots), 'root')}"
+    if over:
+        words += f"; {plural(len(over), 'summary', 'summaries')} {'would go' if dry_run else 'went'} with it"
+    output.line(words)
     holding = sum(copy.holds_bytes for copy in found)
     if holding:
         output.note(f"{plural(holding, 'other place')} may hold the same bytes, listed above")

@@ -46,6 +46,7 @@ def root_lines(root: Root, now: float) -> list[tuple[str, Any]]:
         ("scope", root.scope),
         ("source", root.source_name),
         ("place", None if root.place is None else _place(root.place)),
+        ("key", root.key),
         ("size", None if size is None else Size(size)),
         ("document", None if root.document is None else str(root.document.digest)),
         ("folded size", None if root.document is None else Size(root.document.size)),
@@ -79,6 +80,7 @@ def root_facts(root: Root) -> Mapping[str, Any]:
         "objects": len(root.objects),
         "purged": _purged(root),
         "place": root.place,
+        "key": root.key,
     }
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "forgotten",
     "is_bound",
     "is_by_hand",
+    "is_over",
     "keyed_root_id",
     "lasting",
     "latest",
@@ -300,6 +301,11 @@ def restored(root: Root) -> Root:
 def ended(root: Root, *, now: float) -> Root:
     """The root once it is over for good: it expires now, and undoing that brings nothing back."""
     return replace(forgotten(root, now=now, grace_seconds=0), expires_unforgotten=now)
+
+
+def is_over(root: Root) -> bool:
+    """It was forgotten for good, as `ended` does: such a root never has an expiry otherwise."""
+    return is_bound(root) and root.expires_unforgotten is not None
 
 
 def is_bound(root: Root) -> bool:

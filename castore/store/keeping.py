@@ -5,6 +5,8 @@ Laws:
   when all that it put is chosen, a document by its own digest, never by that of an object in it. What
   `keep` was asked for is not chosen by the digest of the document: that is another root's.
 - A log is one thing, as old as the latest of its roots: it is chosen whole or not at all.
+- A root with a key is chosen by its id or by policies, never by the digests of what it names. One that is
+  over since its source was purged does not come back.
 - Forgetting removes nothing: the expiry becomes min(expiry, now + grace), and gc removes what expired.
   Until then `remember` restores what it was, all that was chosen or nothing.
 - A root on which others are based lasts as long as they do, forgotten or not.
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING
 from castore.digest import PREFIX_HEX_MIN, SHORT_HEX, parse_prefix
 from castore.errors import DigestAmbiguous, InvalidOption, NameTaken, NotFound
 from castore.layout import ROOT_ID_HEX
-from castore.roots.model import Root, RootKind, forgotten, is_by_hand, restored
+from castore.roots.model import Root, RootKind, forgotten, is_by_hand, is_over, restored
 from castore.store import logs, quota
 from castore.store.access import Granted
 from castore.store.transaction import Transactions
@@ -104,11 +106,12 @@ def forget(
 
 
 def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_run: bool) -> Forgotten:
-    """The chosen roots that are forgotten, and not yet collected, are what they were before.
+    """The chosen roots that are forgotten, and not yet collected, are what they were before; those that are
+    over, since what they are bound to was purged, stay so.
 
     Raises NameTaken if another root has the name by now, LogMoved for a log that was begun anew,
-    LimitExceeded if what had expired was given up to a quota, NotFound for an id that no root has,
-    BaseMissing for one whose base was collected; then nothing was changed.
+    LimitExceeded if what had expired was given up to a quota, NotFound for an id that no root has, or one
+    that is over, BaseMissing for one whose base was collected; then nothing was changed.
     """
     scope = _scope(granted, choice)
     _check(choice)
@@ -117,10 +120,11 @@ def remember(parts: Transactions, granted: Granted, choice: RootChoice, *, dry_r
 
         now = parts.clock()
         chosen = _chosen(connection, granted, scope, choice, now, kept_too=True)
+        _check_not_over(chosen)
         changed = _with_names(
             connection,
             parts,
-            [root for root in chosen.roots if root.forgotten is not None],
+            [root for root in chosen.roots if root.forgotten is not None and not is_over(root)],
             chosen.by_id,
             now,
         )
@@ -149,6 +153,17 @@ def _check(choice: RootChoice) -> None:
         raise InvalidOption("an empty REF means nothing", hint="is a variable empty?")
     if not choice.references and not choice.roots and all(each is None for each in policies):
         raise InvalidOption("nothing says which roots are meant", hint="name them, or say --older-than")
+
+
+def _check_not_over(chosen: _Chosen) -> None:
+    """None that was named itself is over. Raises NotFound."""
+    for root in chosen.roots:
+        if root.id in chosen.by_id and is_over(root):
+            raise NotFound(
+                f"root '{root.id[:SHORT_HEX]}' went with something that was purged",
+                hint="nothing brings it back",
+                subject=root.id,
+            )
 
 
 def _scope(granted: Granted, choice: RootChoice) -> str | None:
@@ -272,12 +287,12 @@ class _References:
 
 
 def _without_last(found: Iterable[Root], count: int, now: float) -> list[Root]:
-    # A log is counted by itself, so that it takes no place of what was made of the same source.
+    # Logs, and what has a key, are counted apart: they take no place of what else the source has.
     seen: dict[object, int] = {}
     older = []
     for root in found:
         if root.is_live(now):
-            source = root.log or root.source_name
+            source = root.log or (root.source_name if root.key is None else (root.kind, root.source_name))
             seen[source] = seen.get(source, 0) + 1
             if seen[source] <= count:
                 continue

@@ -29,13 +29,13 @@ __all__ = ["Purged", "check_reason", "purge"]
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """roots: those that named the object, and those that are over with it, as they are now. over: how many
-    those are. stored_bytes: of its file; 0 if it had none."""
+    """roots: those that named the object, as they are now. over: those that would be kept and are over with
+    it, whether they named it or are based on one that did. stored_bytes: of its file; 0 if it had none."""
 
     tombstone: Tombstone
     roots: tuple[Root, ...]
     stored_bytes: int
-    over: int = 0
+    over: tuple[Root, ...] = ()
 
 
 def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
@@ -63,10 +63,11 @@ def purge(parts: Transactions, digest: Digest, reason: str) -> Purged:
         if found is not None:
             parts.source.delete(digest)
         parts.source.settle([digest])
-        over = sum(not root.is_expired(now) for root in parts.bound_to(connection, naming))
-        changed = parts.purge_roots(connection, digest, naming)
+        over = tuple(parts.purge_roots(connection, digest, naming))
+        changed = [root for each in naming if (root := roots.by_id(connection, each.id))]
         objects.remove(connection, [digest.raw])
-    return Purged(tombstone, tuple(changed), 0 if found is None else found.stored_bytes, over)
+    stored_bytes = 0 if found is None else found.stored_bytes
+    return Purged(tombstone, tuple(changed), stored_bytes, over)
 
 
 def check_reason(reason: str) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from castore.digest import Digest
 from castore.errors import InvalidOption, KeyTaken
 from castore.layout import KEY
-from castore.roots.model import REPLACED, Root, RootDraft, RootKind, forgotten, merged, root_id
+from castore.roots.model import REPLACED, Root, RootDraft, RootKind, ended, forgotten, is_over, merged, root_id
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -86,7 +86,9 @@ def keep_dropped(
     known = roots.by_id(connection, root_id(kept, old.scope))
     root = merged(kept, old.scope, known, now=now, sequence=roots.next_sequence(connection))
     grace = 0 if old.is_expired(now) else parts.config.grace_seconds
-    parts.put_root(connection, forgotten(root, now=now, grace_seconds=grace), unproven=unproven)
+    # What is over does not come back by another root either.
+    root = ended(root, now=now) if is_over(old) else forgotten(root, now=now, grace_seconds=grace)
+    parts.put_root(connection, root, unproven=unproven)
 
 
 def _living(connection: Connection, base: str | None, now: float) -> str | None:

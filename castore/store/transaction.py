@@ -267,19 +267,18 @@ class Transactions:
 
     def purge_roots(self, connection: Connection, digest: Digest, naming: list[Root]) -> list[Root]:
         """None of these roots, which name the object, does so any more, and each says that it did; the roots
-        that are bound to it (`bound_to`) are over.
+        that are bound to it (`bound_to`) are over. Returns those that had not expired.
 
-        Those are written first: after a crash what is left to do is found by the others. Returns `naming` and
-        the others that were changed, as they are now.
+        Those are written first: after a crash what is left to do is found by the others.
         """
         now = self.clock()
-        bound = {root.id: root for root in self.bound_to(connection, naming) if not root.is_expired(now)}
+        bound = {root.id: root for root in self.bound_to(connection, naming)}
         # What they name is read before their rows change.
         changed = {root.id: without(root, digest) for root in naming}
         over = {root.id: ended(changed.get(root.id, root), now=now) for root in bound.values()}
         self.put_roots(connection, list(over.values()))
         self.put_roots(connection, [root for root in changed.values() if root.id not in over])
-        return list({**changed, **over}.values())
+        return [root for root in over.values() if not bound[root.id].is_expired(now)]
 
     def bound_to(self, connection: Connection, naming: Iterable[Root]) -> list[Root]:
         """Of these roots, and of all that are based on one of them, those that keep all or nothing."""
