@@ -32,7 +32,8 @@ GOOD = json.dumps(
     }
 )
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = st.none() | st.booleans() | st.integers() | FINITE | st.text(max_size=6)
 TREES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
@@ -119,7 +120,7 @@ class TestEqual:
     def test_says_another_thing(self, one: str, other: str) -> None:
         assert told(f'{{"a":{other}}}', f'{{"a":{one}}}') == [("changed", "a", one, other)]
 
-    @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+    @given(FINITE, FINITE)
     @settings(max_examples=50)
     def test_numbers_are_by_value(self, one: float, other: float) -> None:
         same = meaning(repr(one).encode()) == meaning(repr(other).encode())
@@ -227,6 +228,6 @@ class TestAnyDocument:
             check_fields(text, "{}")
 
     def test_deep_and_wide_ones_take_linear_time(self) -> None:
-        deep = "[" * 500 + "1," * 50_000 + "2" + "]" * 500
+        deep = "[" * 500 + "1," * 20_000 + "2" + "]" * 500
         assert len(check_fields("[]", "[[1" + ",1" * 20_000 + "]]").findings) == 20_001
         assert check_fields(deep, deep).findings == ()
