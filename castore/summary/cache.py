@@ -152,6 +152,9 @@ class SummaryCache:
         if found is None:
             # Found out before something is made for nothing.
             store.require_writable(key.scope)
+            tombstone = store.parts.tombstones.get(key.source)
+            if tombstone is not None and key.scope in tombstone.scopes:
+                raise tombstone.error()
             with alone(store, key.hex, on_wait=self._on_wait, wait_seconds_max=self._wait_seconds_max):
                 found = self._hit(key)
                 if found is None:

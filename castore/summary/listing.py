@@ -66,7 +66,7 @@ def listed(store: Store, scope: str | None) -> list[Listed]:
 def gone(
     store: Store, entries: Iterable[Listed], strategy: str, just_made: str | None = None
 ) -> list[Evicted]:
-    """Those of one scope's entries that the policy of this strategy does not hold. just_made: a key, in hex."""
+    """Those of one scope's entries that the policy of this strategy does not hold. just_made: a key."""
     standings = [
         Standing(each.entry, each.last_used, each.is_superseded)
         for each in entries
