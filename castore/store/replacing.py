@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING
 from castore.digest import Digest
 from castore.errors import InvalidOption, KeyTaken
 from castore.layout import KEY
-from castore.roots.model import REPLACED, Root, RootDraft, RootKind, ended, forgotten, is_over, merged, root_id
+from castore.roots.model import (
+    REPLACED,
+    Root,
+    RootDraft,
+    RootKind,
+    ended,
+    forgotten,
+    is_over,
+    merged,
+    root_id,
+)
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -67,15 +77,19 @@ def keep_dropped(
     scope keep all of it. unproven: as of `Transactions.put_roots`."""
     from castore.index import roots
 
+    def is_there(digest: Digest) -> bool:
+        return parts.source.stat(digest) is not None
+
     def is_kept(digest: Digest) -> bool:
         # Other scopes are not asked: the work would tell what they have.
         naming = roots.naming(connection, digest, (old.scope,))
         return any(root.id != old.id and root.expires is None for root in naming)
 
-    there = tuple(digest for digest in old.objects if parts.source.stat(digest) is not None)
-    left = tuple(digest for digest in there if digest not in draft.objects and not is_kept(digest))
+    dropped = sorted(set(old.objects) - set(draft.objects))
+    left = tuple(each for each in dropped if is_there(each) and not is_kept(each))
     kept = RootDraft(RootKind.SUMMARY, left, scope=old.scope, source_name=old.source_name)
     if old.key is not None:
+        there = tuple(filter(is_there, old.objects))
         base = _living(connection, old.base, now)
         # A base is let go as an object is.
         left = left if base in (None, draft.base) else there
