@@ -170,6 +170,48 @@ COMMANDS: dict[str, Entry] = {
         "Let everything that is hidden stand in the view again",
         "ctx collapse reset session.jsonl --reason 'the summaries were poor'",
     ),
+    "summary get": Entry(
+        "summaries",
+        "castore.cli.summarizing",
+        "Give the summary of a text: the cached one, or it is made",
+        "ctx summary get policy.md --strategy extract@1 --question 'when can I return it?'",
+    ),
+    "summary put": Entry(
+        "summaries",
+        "castore.cli.summarizing",
+        "Cache a summary that was made elsewhere",
+        "ctx summary put policy.md short.md --strategy mine@2 --option model=small",
+    ),
+    "summary show": Entry(
+        "summaries",
+        "castore.cli.summary_entries",
+        "Show a cached summary: of what, made by what, how true it is, and its text",
+        "ctx summary show 3f9ac01b77de",
+    ),
+    "summary list": Entry(
+        "summaries",
+        "castore.cli.summary_entries",
+        "List the cached summaries, newest first",
+        "ctx summary list --strategy extract",
+    ),
+    "summary forget": Entry(
+        "summaries",
+        "castore.cli.summary_entries",
+        "Serve cached summaries no more, and let gc free them",
+        "ctx summary forget --superseded",
+    ),
+    "summary evict": Entry(
+        "summaries",
+        "castore.cli.summary_entries",
+        "Forget what the policies of the cache do not hold",
+        "ctx summary evict --dry-run",
+    ),
+    "summary check": Entry(
+        "summaries",
+        "castore.cli.summary_check",
+        "Say what a summary lost, changed and invented of its source",
+        "ctx summary check short.md policy.md --require number=1.0,condition=1.0",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

@@ -47,8 +47,10 @@ def init(
 
 def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
     """stdout says what the store holds, as far as it is seen; nothing is changed."""
+    from castore.summary.stats import summary_stats
+
     opened = find_store(store, scope).get()
-    held = opened.stats()
+    held, summaries = opened.stats(), summary_stats(opened)
     ratio = f"{held.bytes / held.stored_bytes:.1f}x" if held.stored_bytes else "-"
     biggest = [
         {"digest": each.digest, "size": each.size, "stored_bytes": each.stored_bytes} for each in held.biggest
@@ -66,6 +68,11 @@ def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = N
         ("documents", Count(held.documents)),
         ("file gone", Count(held.documents_gone)),
         ("read back", Size(held.read_bytes)),
+        ("summaries", Count(summaries.entries)),
+        ("of bytes", Size(summaries.bytes)),
+        ("superseded", Count(summaries.superseded)),
+        ("past age", Count(summaries.old)),
+        ("hits", Count(summaries.hits)),
     ]
     facts = {
         "store": opened.folder,
@@ -80,6 +87,13 @@ def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = N
         "documents": held.documents,
         "documents_gone": held.documents_gone,
         "read_bytes": held.read_bytes,
+        "summaries": {
+            "entries": summaries.entries,
+            "bytes": summaries.bytes,
+            "superseded": summaries.superseded,
+            "old": summaries.old,
+            "hits": summaries.hits,
+        },
         "biggest": biggest,
         "biggest_documents": [_document_facts(each) for each in held.biggest_documents],
     }

@@ -1,7 +1,7 @@
 """What the summary commands read: a file, stdin, or an object that is named.
 
-Law: a file of that name comes before an object, and is read as it stands; only one of a command's inputs can be
-stdin. Nothing is stored by reading.
+Law: a file of that name comes before an object, and is read as it stands; only one of a command's inputs can
+be stdin. Nothing is stored by reading.
 """
 
 from __future__ import annotations

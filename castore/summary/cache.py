@@ -136,13 +136,15 @@ class SummaryCache:
         *,
         names: Sequence[str] = (),
         allow_derived: bool = False,
+        source_name: str | None = None,
     ) -> Made:
         """The summary that the strategy makes of the source: the stored one, or it is made and stored.
 
         source: its bytes, or the digest of an object that the caller sees. names: of named sources, whose
-        content it now is. Raises ScopeDenied, ObjectMissing, ObjectPurged, ObjectDamaged (of the source),
-        DerivedSource, InvalidOption, LimitExceeded, StoreMissing, StoreLocked, RootDamaged, and what the
-        strategy raises; then nothing was stored.
+        content it now is. source_name: what people know it by, if it has no such name. Raises ScopeDenied,
+        ObjectMissing, ObjectPurged, ObjectDamaged (of the source), DerivedSource, InvalidOption,
+        LimitExceeded, StoreMissing, StoreLocked, RootDamaged, and what the strategy raises; then nothing was
+        stored.
         """
         store = self._store(source)
         key = self.key(source, strategy)
@@ -158,7 +160,7 @@ class SummaryCache:
             with alone(store, key.hex, on_wait=self._on_wait, wait_seconds_max=self._wait_seconds_max):
                 found = self._hit(key)
                 if found is None:
-                    return self._make(store, key, source, strategy, names)
+                    return self._make(store, key, source, strategy, names, source_name)
         return self._served(store, *found, names)
 
     # --- Storing ---
@@ -172,6 +174,7 @@ class SummaryCache:
         names: Sequence[str] = (),
         allow_derived: bool = False,
         can_replace: bool = False,
+        source_name: str | None = None,
     ) -> Made:
         """The text is the summary that this maker made of the source; a hit if it was so already.
 
@@ -193,7 +196,7 @@ class SummaryCache:
                 hint = "forget that summary, or say --replace"
                 raise KeyTaken(key.hex, key.scope, hint=hint)
             try:
-                return self._stored(store, key, source, data, BY_PUT, names)
+                return self._stored(store, key, source, data, BY_PUT, names, source_name)
             except KeyTaken:
                 if tries == _TRIES_MAX:
                     raise
@@ -274,6 +277,7 @@ class SummaryCache:
         source: bytes | Digest,
         strategy: SummaryStrategy,
         names: Sequence[str],
+        source_name: str | None,
     ) -> Made:
         from castore.transcript.collapse.summarizer import checked_summary
 
@@ -283,7 +287,7 @@ class SummaryCache:
         while True:
             tries += 1
             try:
-                return self._stored(store, key, source, text.encode(), BY_GET, names)
+                return self._stored(store, key, source, text.encode(), BY_GET, names, source_name)
             except KeyTaken:
                 # Somebody put it meanwhile, or the lock was lost: what is stored counts.
                 found = self._hit(key)
@@ -300,6 +304,7 @@ class SummaryCache:
         text: bytes,
         made_by: str,
         names: Sequence[str],
+        source_name: str | None,
     ) -> Made:
         """The entry is on the disk, in place of what has its key now. Raises KeyTaken."""
         old = store.keyed_root(RootKind.SUMMARY, key.hex, scope=key.scope)
@@ -314,6 +319,7 @@ class SummaryCache:
             chain=made_from.chain,
             keeps=made_from.keeps,
             base=made_from.base,
+            source_name=source_name,
         )
         if before is not None:
             # Made anew, it is of the same content: what that is called has not changed.

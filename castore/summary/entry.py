@@ -74,8 +74,9 @@ class Entry:
     names: the named sources that it is tied to, each with a number that grows whenever the name's content
     changes (castore.summary.superseding). chain: the steps from the source back to the first source, where
     that is derived itself. keeps: what else its root names, for the chain; base: the root of a view that the
-    chain rests on. made: when the text was made or put, unix seconds.
-    root_id, sequence: of its root as it was read; of an entry that is not stored yet, the id and 0.
+    chain rests on. source_name: what people know the source by, if it is tied to none. made: when the text
+    was made or put, unix seconds. root_id, sequence: of its root as it was read; of an entry that is not
+    stored yet, the id and 0.
     """
 
     key: SummaryKey
@@ -87,6 +88,7 @@ class Entry:
     chain: tuple[Step, ...] = ()
     keeps: tuple[Digest, ...] = ()
     base: str | None = None
+    source_name: str | None = None
     root_id: str = ""
     sequence: int = 0
 
@@ -115,7 +117,7 @@ class Entry:
             RootKind.SUMMARY,
             tuple(sorted({self.source.digest, self.summary.digest, *self.keeps})),
             scope=self.scope,
-            source_name=latest,
+            source_name=latest or self.source_name,
             source=self.source,
             details={DETAIL: said},
             base=self.base,
@@ -183,6 +185,7 @@ def _parsed(root: Root) -> Entry:
         chain=_chain(said.get("chain", ())),
         keeps=tuple(digest for digest in root.objects if digest not in own),
         base=root.base,
+        source_name=root.source_name,
         root_id=root.id,
         sequence=root.sequence,
     )
