@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from castore.digest import Digest
-from castore.errors import InvalidOption, KeyTaken, ObjectMissing, RootDamaged, ScopeDenied
+from castore.errors import BaseMissing, InvalidOption, KeyTaken, ObjectMissing, RootDamaged, ScopeDenied
 from castore.gc.repair import repair
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
@@ -250,6 +250,14 @@ class TestReplacedWhole:
         assert store.root(old.id) is None
         assert store.root(new.id) is not None
         assert list(verify(store)) == []
+
+    @pytest.mark.parametrize("gone", ["0" * 32, "of another scope"])
+    def test_a_new_base_must_be_there(self, store: Store, gone: str) -> None:
+        first = made(store, with_source=False, base=put(store, b"one view").id)
+        base = put(store, b"another", scope="team/a").id if gone == "of another scope" else gone
+        with pytest.raises(BaseMissing):
+            made(store, with_source=False, replaces=first.sequence, base=base)
+        assert current(store) == first
 
     def test_nothing_is_based_on_it(self, store: Store) -> None:
         root = made(store)
