@@ -15,38 +15,28 @@ Laws:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from castore.config import SUMMARY_BYTES_MAX
 from castore.digest import Digest
-from castore.errors import (
-    CastoreError,
-    InvalidOption,
-    KeyTaken,
-    LimitExceeded,
-    NotFound,
-    ObjectDamaged,
-)
-from castore.roots.model import Content, Root, RootKind, keyed_root_id
+from castore.errors import InvalidOption, KeyTaken, LimitExceeded, NotFound
+from castore.roots.model import RootKind, keyed_root_id
 from castore.settings import SummaryPolicy
-from castore.summary.derivation import derivation, refused
-from castore.summary.entry import BY_GET, BY_PUT, Entry, checked_name, entry_of
-from castore.summary.eviction import Evicted, is_old
+from castore.summary.derivation import refused
+from castore.summary.entry import BY_GET, BY_PUT, Entry, checked_name
+from castore.summary.eviction import Evicted
 from castore.summary.key import SummaryKey
 from castore.summary.listing import Listed, gone, listed, policy_of
 from castore.summary.making import alone
+from castore.summary.stored import TRIES_MAX, There, find, look, store_entry, text_of, tie
 from castore.summary.strategy import Maker, SummaryStrategy
-from castore.summary.superseding import tied
 
 if TYPE_CHECKING:
     from castore.store import Store, StoreHandle
     from castore.store.keeping import Forgotten
 
 __all__ = ["Made", "SummaryCache"]
-
-_TRIES_MAX = 8
-"""Writes of others that one call reads and tries again after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +88,11 @@ class SummaryCache:
 
         Raises ScopeDenied for the key of a scope that was not granted; ObjectDamaged, InvalidConfig.
         """
-        store = self._handle.get()
-        root = store.keyed_root(RootKind.SUMMARY, key.hex, scope=key.scope)
-        entry = None if root is None else entry_of(root)
-        if entry is None or is_old(entry, policy_of(store, key.strategy), store.parts.clock()):
-            return None
-        is_whole = (
-            store.stat(entry.source.digest) is not None and store.stat(entry.summary.digest) is not None
-        )
-        return entry if is_whole else None
+        return find(self._handle.get(), key)
 
     def text(self, entry: Entry) -> str:
         """The summary, digested again. Raises ObjectMissing, ObjectPurged, ObjectDamaged."""
-        from castore.store.reads import ReadCount
-
-        # It is the use of the entry that is noted, not a read of the object: it would count twice.
-        data = self._handle.get().read(entry.summary.digest, count=ReadCount())
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            raise CastoreError(f"summary '{entry.summary.digest.abbreviated}' is not UTF-8") from error
+        return text_of(self._handle.get(), entry)
 
     def look_up(
         self, source: bytes | Digest, maker: Maker, *, names: Sequence[str] = (), allow_derived: bool = False
@@ -127,7 +102,7 @@ class SummaryCache:
         key = self.key(source, maker)
         self._check_source(store, key, source, allow_derived=allow_derived)
         entry = self.find(key)
-        return None if entry is None else self._served(store, entry, self.text(entry), _checked(names))
+        return None if entry is None else _served(store, entry, self.text(entry), _checked(names))
 
     def get(
         self,
@@ -150,18 +125,14 @@ class SummaryCache:
         key = self.key(source, strategy)
         names = _checked(names)
         self._check_source(store, key, source, allow_derived=allow_derived)
-        found = self._hit(key)
-        if found is None:
-            # Found out before something is made for nothing.
-            store.require_writable(key.scope)
-            tombstone = store.parts.tombstones.get(key.source)
-            if tombstone is not None and key.scope in tombstone.scopes:
-                raise tombstone.error()
+        there = look(store, key)
+        if there.hit is None:
+            _check_storable(store, key)
             with alone(store, key.hex, on_wait=self._on_wait, wait_seconds_max=self._wait_seconds_max):
-                found = self._hit(key)
-                if found is None:
-                    return self._make(store, key, source, strategy, names, source_name)
-        return self._served(store, *found, names)
+                there = look(store, key)
+                if there.hit is None:
+                    return self._make(store, key, source, strategy, names, source_name, there)
+        return _served(store, *there.hit, names)
 
     # --- Storing ---
 
@@ -189,17 +160,27 @@ class SummaryCache:
         tries = 0
         while True:
             tries += 1
-            there = self._hit(key)
-            if there is not None and there[0].summary.digest == Digest.of(data):
-                return self._served(store, *there, names, is_used=False)
-            if there is not None and not can_replace:
-                hint = "forget that summary, or say --replace"
-                raise KeyTaken(key.hex, key.scope, hint=hint)
+            there = look(store, key)
+            if there.hit is not None and there.hit[1] == text:
+                return _served(store, *there.hit, names, is_used=False)
+            if there.hit is not None and not can_replace:
+                raise KeyTaken(key.hex, key.scope, hint="forget that summary, or say --replace")
             try:
-                return self._stored(store, key, source, data, BY_PUT, names, source_name)
+                entry = store_entry(
+                    store,
+                    key,
+                    source,
+                    data,
+                    made_by=BY_PUT,
+                    names=names,
+                    source_name=source_name,
+                    old=there.root,
+                )
             except KeyTaken:
-                if tries == _TRIES_MAX:
+                if tries == TRIES_MAX:
                     raise
+            else:
+                return Made(entry, text, is_hit=False, evicted=self._make_room(store, key))
 
     # --- Keeping ---
 
@@ -254,22 +235,6 @@ class SummaryCache:
         if not allow_derived and (error := refused(store, key.source, key.scope)) is not None:
             raise error
 
-    def _hit(self, key: SummaryKey) -> tuple[Entry, str] | None:
-        """The entry and its text. What is damaged is no hit: it is made anew, and the file is replaced."""
-        try:
-            entry = self.find(key)
-            return None if entry is None else (entry, self.text(entry))
-        except ObjectDamaged:
-            return None
-
-    def _served(
-        self, store: Store, entry: Entry, text: str, names: Sequence[str], *, is_used: bool = True
-    ) -> Made:
-        made = Made(self._tied(store, entry, names), text, is_hit=True)
-        if is_used:
-            store.reads.note_use(entry.key.hex, entry.summary.size)
-        return made
-
     def _make(
         self,
         store: Store,
@@ -278,7 +243,9 @@ class SummaryCache:
         strategy: SummaryStrategy,
         names: Sequence[str],
         source_name: str | None,
+        there: There,
     ) -> Made:
+        """there: what had the key when it was found that the summary has to be made."""
         from castore.transcript.collapse.summarizer import checked_summary
 
         data = store.read(source) if isinstance(source, Digest) else source
@@ -287,73 +254,32 @@ class SummaryCache:
         while True:
             tries += 1
             try:
-                return self._stored(store, key, source, text.encode(), BY_GET, names, source_name)
+                entry = store_entry(
+                    store,
+                    key,
+                    source,
+                    text.encode(),
+                    made_by=BY_GET,
+                    names=names,
+                    source_name=source_name,
+                    old=there.root,
+                )
             except KeyTaken:
                 # Somebody put it meanwhile, or the lock was lost: what is stored counts.
-                found = self._hit(key)
-                if found is not None:
-                    return self._served(store, *found, names)
-                if tries == _TRIES_MAX:
+                there = look(store, key)
+                if there.hit is not None:
+                    return _served(store, *there.hit, names)
+                if tries == TRIES_MAX:
                     raise
+            else:
+                return Made(entry, text, is_hit=False, evicted=self._make_room(store, key))
 
-    def _stored(
-        self,
-        store: Store,
-        key: SummaryKey,
-        source: bytes | Digest,
-        text: bytes,
-        made_by: str,
-        names: Sequence[str],
-        source_name: str | None,
-    ) -> Made:
-        """The entry is on the disk, in place of what has its key now. Raises KeyTaken."""
-        old = store.keyed_root(RootKind.SUMMARY, key.hex, scope=key.scope)
-        before = None if old is None else entry_of(old)
-        made_from = derivation(store, key.source, key.scope)
-        entry = Entry(
-            key=key,
-            source=Content(key.source, _size(store, source)),
-            summary=Content(Digest.of(text), len(text)),
-            made_by=made_by,
-            made=store.parts.clock(),
-            chain=made_from.chain,
-            keeps=made_from.keeps,
-            base=made_from.base,
-            source_name=source_name,
-        )
-        if before is not None:
-            # Made anew, it is of the same content: what that is called has not changed.
-            entry = replace(entry, names=before.names)
-        entry = _with_names(store, entry, names)
-        with store.batch() as batch:
-            if not isinstance(source, Digest):
-                batch.stage(source)
-            batch.stage(text)
-            root = batch.commit(entry.draft(replaces=0 if old is None else old.sequence))
-        evicted = self._make_room(store, key)
-        return Made(_entry(root), text.decode(), is_hit=False, evicted=tuple(evicted))
-
-    def _tied(self, store: Store, entry: Entry, names: Sequence[str]) -> Entry:
-        """The entry, tied to these names, whose content it is. Nothing is written if it was so already."""
-        tries = 0
-        while True:
-            tries += 1
-            changed = _with_names(store, entry, names)
-            if changed is entry:
-                return entry
-            try:
-                with store.batch() as batch:
-                    return _entry(batch.commit(changed.draft(replaces=entry.sequence)))
-            except KeyTaken:
-                found = self.find(entry.key)
-                if found is None or tries == _TRIES_MAX:
-                    raise
-                entry = found
-
-    def _make_room(self, store: Store, key: SummaryKey) -> list[Evicted]:
+    def _make_room(self, store: Store, key: SummaryKey) -> tuple[Evicted, ...]:
         if policy_of(store, key.strategy) == SummaryPolicy():
-            return []
-        return self._evict(lambda: gone(store, listed(store, key.scope), key.strategy, just_made=key.hex))
+            return ()
+        return tuple(
+            self._evict(lambda: gone(store, listed(store, key.scope), key.strategy, just_made=key.hex))
+        )
 
     def _evict(self, choose: Callable[[], list[Evicted]]) -> list[Evicted]:
         """Those chosen are forgotten; the others are chosen anew where gc just took one of them."""
@@ -364,36 +290,24 @@ class SummaryCache:
                 self.forget([each.entry.key for each in evicted])
                 break
             except NotFound:
-                if tries == _TRIES_MAX:
+                if tries == TRIES_MAX:
                     raise
         return evicted
 
 
-def _with_names(store: Store, entry: Entry, names: Sequence[str]) -> Entry:
-    """The very same if it is tied to them already, and their content is its source."""
-    if not names:
-        return entry
-    roots = store.keyed_roots(RootKind.SUMMARY, scope=entry.scope)
-    others = [each for root in roots if (each := entry_of(root)) is not None]
-    for name in names:
-        entry = tied(entry, name, others)
-    return entry
+def _check_storable(store: Store, key: SummaryKey) -> None:
+    """Found out before something is made for nothing. Raises ObjectPurged; as `Store.require_writable`."""
+    store.require_writable(key.scope)
+    tombstone = store.parts.tombstones.get(key.source)
+    if tombstone is not None and key.scope in tombstone.scopes:
+        raise tombstone.error()
 
 
-def _entry(root: Root) -> Entry:
-    entry = entry_of(root)
-    if entry is None:
-        raise CastoreError("what was stored is no summary: its root says something else", root=root.id)
-    return entry
-
-
-def _size(store: Store, source: bytes | Digest) -> int:
-    if not isinstance(source, Digest):
-        return len(source)
-    found = store.stat(source)
-    if found is None:
-        raise store.absence(source)
-    return found.size
+def _served(store: Store, entry: Entry, text: str, names: Sequence[str], *, is_used: bool = True) -> Made:
+    made = Made(tie(store, entry, names), text, is_hit=True)
+    if is_used:
+        store.reads.note_use(entry.key.hex, entry.summary.size)
+    return made
 
 
 def _checked(names: Iterable[str]) -> tuple[str, ...]:
