@@ -1,4 +1,4 @@
-"""Entry: one summary of a cache, as a root of kind `summary` that has a key. docs/format.md, Summaries.
+"""Entry: one summary of a cache, as a root of kind `summary` that has a key. docs/summary.md, An entry.
 
 Laws:
 - An entry names its source and its summary, and what its chain rests on, so that gc keeps all of it or
