@@ -11,7 +11,8 @@ Laws:
   SummarizerFailed and says what happened, with the last words of stderr, in which nothing steers a terminal.
 - The summary is what it wrote until it ended; what a child of its writes later is not.
 
-It runs in a session of its own, without a terminal, in the environment and folder of this process.
+It runs in a session of its own, without a terminal, in the folder of this process, and in its environment or
+the one that is given.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import ClassVar
@@ -48,6 +50,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 @dataclass(frozen=True, slots=True)
 class Command:
     """line: the program and its arguments, quoted as for a shell. seconds: how long it may take.
+    environment: what it runs in; None: that of this process.
 
     Raises InvalidOption for a line without a program or with an open quote, and for limits that are none.
     """
@@ -55,6 +58,7 @@ class Command:
     line: str
     seconds: float = 60
     output_bytes_max: int = SUMMARY_BYTES_MAX
+    environment: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "command"
     version: ClassVar[int] = 1
     words: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -163,7 +167,13 @@ class _Run:
         words = self._command.words
         try:
             subprocess.Popen.__init__(
-                process, words, stdin=text, stdout=output, stderr=errors, start_new_session=True
+                process,
+                words,
+                stdin=text,
+                stdout=output,
+                stderr=errors,
+                env=self._command.environment,
+                start_new_session=True,
             )
         except OSError as error:
             why = "is not there" if isinstance(error, FileNotFoundError) else "can't be run"

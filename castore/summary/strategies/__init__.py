@@ -1,0 +1,1 @@
+"""What makes summaries: a file each, and the registry of their names."""

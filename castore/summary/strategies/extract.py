@@ -1,0 +1,213 @@
+"""extract@1: a summary without a model, of sentences and lines that stand in the source.
+
+Laws:
+- Every line of it is one of the source, as castore.summary.strategies.reading reads that, or of one that is
+  longer a piece; but for lines `…`, which stand where something is left out. Lines are in the source's order.
+- The same source and options give the same bytes. It has at most `characters` characters; a source that fits
+  is given whole.
+- Chosen is what says most that nothing chosen before says: the distinct facts in a piece count, by the same
+  table of kinds that a check looks for, for its length; with a question also the terms that it shares with
+  it. Where there is neither, it is how the source begins.
+- It takes time linear in the source, but for the order of its pieces (n log n).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import ClassVar
+
+from castore.config import SUMMARY_BYTES_MAX
+from castore.errors import InvalidOption
+from castore.summary.fidelity.kinds import EXTRACTORS
+from castore.summary.fidelity.model import Text
+from castore.summary.fidelity.terms import terms
+from castore.summary.key import OptionValue
+from castore.summary.strategies.reading import Reading, read_source
+from castore.transcript.collapse.summarizer import checked_summary
+
+__all__ = ["CHARACTERS_DEFAULT", "CHARACTERS_MIN", "ELLIPSIS", "ExtractStrategy"]
+
+CHARACTERS_DEFAULT = 2000
+CHARACTERS_MIN = 200
+_CHARACTERS_MAX = SUMMARY_BYTES_MAX // 4
+_QUESTION_CHARACTERS_MAX = 4000
+
+Named = tuple[str, Hashable]
+"""Kind and key of a fact."""
+
+ELLIPSIS = "…"
+"""The line that stands for what is left out."""
+_BREAK = f"\n{ELLIPSIS}\n"
+
+_WEIGHTS = {"condition": 2.0, "exception": 2.0, "deadline": 2.0, "promise": 2.0, "negation": 2.0}
+"""What a rule is worth nothing without; a fact of any other kind has the weight 1."""
+_OF_A_KIND_MAX = 4
+"""More facts of one kind make a piece no better: a row of figures says less than a sentence."""
+_LENGTH_EACH = 60
+"""Characters that each piece counts for besides its own, so that the shortest are not always the best."""
+_ASKED_WEIGHT = 12.0
+"""Of a piece that has all the terms of the question, beside its facts; and these count double in it."""
+_SHARE_MIN = 0.3
+"""A piece that shares fewer of the question's terms does not bear on it."""
+_GAP_CHARACTERS_MAX = 24
+"""White space between two pieces that follow each other stays, up to that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractStrategy:
+    """characters: of a summary, at most. question: what it is to bear on. Raises InvalidOption."""
+
+    characters: int = CHARACTERS_DEFAULT
+    question: str | None = None
+    name: ClassVar[str] = "extract"
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not CHARACTERS_MIN <= self.characters <= _CHARACTERS_MAX:
+            raise InvalidOption(
+                f"an extract has {CHARACTERS_MIN} to {_CHARACTERS_MAX:,} characters", option="characters"
+            )
+        if self.question is not None and not 0 < len(self.question.strip()) <= _QUESTION_CHARACTERS_MAX:
+            raise InvalidOption(
+                f"a question says something, in {_QUESTION_CHARACTERS_MAX:,} characters at most",
+                option="question",
+            )
+
+    @property
+    def options(self) -> dict[str, OptionValue]:
+        asked: dict[str, OptionValue] = {} if self.question is None else {"question": self.question}
+        return {"characters": self.characters, **asked}
+
+    def summarize(self, source: bytes) -> str:
+        """Raises DocumentInvalid for what is not UTF-8, SummarizerFailed for what says nothing."""
+        reading = read_source(source)
+        said = reading.whole.strip()
+        if len(said) > self.characters:
+            chosen = _chosen(reading, self.question, self.characters)
+            said = _written(reading, chosen)
+        return checked_summary(said, by=f"{self.name}@{self.version}")
+
+
+# --- Choosing --------------------------------------------------------------------------------------
+
+
+def _chosen(reading: Reading, question: str | None, characters: int) -> list[int]:
+    """The numbers of the pieces that are given, in order. The best comes first, by what it has that none
+    before it had; whatever still fits comes after it."""
+    pieces = reading.pieces
+    text = Text(reading.text)
+    worth = _Worth(_facts_of(text, pieces), _shares(text, pieces, question))
+    # Behind the last piece there may be a line `…`, and one before each.
+    left = characters - len(_BREAK)
+    chosen: dict[str, int] = {}
+
+    def take(piece: int) -> bool:
+        """False if there is no room for it. What was said already is not said again."""
+        nonlocal left
+        said = reading.text[slice(*pieces[piece])]
+        if said in chosen:
+            return True
+        needed = len(said) + max(len(_BREAK), len(_gap(reading, piece)))
+        if needed > left:
+            return False
+        left -= needed
+        chosen[said] = piece
+        return True
+
+    # By worth for length; of equals the first. A piece may be worth less by the time its turn comes.
+    lengths = [end - start + _LENGTH_EACH for start, end in pieces]
+    queue = [(-worth.of(piece) / lengths[piece], piece) for piece in range(len(pieces)) if worth.of(piece)]
+    heapify(queue)
+    while queue:
+        was, piece = heappop(queue)
+        now = worth.of(piece) / lengths[piece]
+        if now < -was:
+            if now > 0:
+                heappush(queue, (-now, piece))
+        elif take(piece):
+            worth.spend(piece)
+    if not chosen:
+        for piece in range(len(pieces)):
+            if not take(piece):
+                break
+    return sorted(chosen.values())
+
+
+class _Worth:
+    """What each piece has that nothing chosen has. A fact is counted down once in each piece that has it."""
+
+    def __init__(self, facts: dict[Named, list[int]], shares: list[float]) -> None:
+        self._shares = shares
+        self._pieces = facts
+        self._facts: list[list[Named]] = [[] for _ in shares]
+        self._counts: list[dict[str, int]] = [{} for _ in shares]
+        for fact, pieces in facts.items():
+            for piece in pieces:
+                self._facts[piece].append(fact)
+                self._counts[piece][fact[0]] = self._counts[piece].get(fact[0], 0) + 1
+
+    def of(self, piece: int) -> float:
+        counts = self._counts[piece].items()
+        facts = sum(_WEIGHTS.get(kind, 1.0) * min(count, _OF_A_KIND_MAX) for kind, count in counts)
+        share = self._shares[piece]
+        return facts * (1 + share) + _ASKED_WEIGHT * share
+
+    def spend(self, piece: int) -> None:
+        for fact in self._facts[piece]:
+            for other in self._pieces.pop(fact, ()):
+                self._counts[other][fact[0]] -= 1
+
+
+def _facts_of(text: Text, pieces: list[tuple[int, int]]) -> dict[Named, list[int]]:
+    """Each distinct fact, and the pieces that have it."""
+    starts = [start for start, _ in pieces]
+    found: dict[Named, list[int]] = {}
+    for extract in EXTRACTORS:
+        for fact in extract(text):
+            piece = max(0, bisect_right(starts, fact.start) - 1)
+            having = found.setdefault((fact.kind, fact.key), [])
+            # Facts of a kind come in the order of the text, but nothing here rests on that.
+            if not having or having[-1] != piece:
+                having.append(piece)
+    return found
+
+
+def _shares(text: Text, pieces: list[tuple[int, int]], question: str | None) -> list[float]:
+    """Which share of the question's terms each piece has; 0 where it has few."""
+    asked = terms(Text(question or "").lower)
+    if not asked:
+        return [0.0] * len(pieces)
+    shares = (len(asked & terms(text.lower[start:end])) / len(asked) for start, end in pieces)
+    return [share if share >= _SHARE_MIN else 0.0 for share in shares]
+
+
+# --- Writing ---------------------------------------------------------------------------------------
+
+
+def _written(reading: Reading, chosen: list[int]) -> str:
+    """The pieces; between two that follow each other what is there, and else a line that says so."""
+    written: list[str] = []
+    last = -1
+    for piece in chosen:
+        if piece != last + 1:
+            written.append(_BREAK)
+        elif piece:
+            written.append(_gap(reading, piece))
+        written.append(reading.text[slice(*reading.pieces[piece])])
+        last = piece
+    if last < len(reading.pieces) - 1:
+        written.append(_BREAK)
+    return "".join(written).strip("\n")
+
+
+def _gap(reading: Reading, piece: int) -> str:
+    """The white space before a piece, or what is left of it where it is long."""
+    if not piece:
+        return ""
+    gap = reading.text[reading.pieces[piece - 1][1] : reading.pieces[piece][0]]
+    if len(gap) <= _GAP_CHARACTERS_MAX:
+        return gap
+    return "\n\n" if gap.count("\n") > 1 else "\n"
