@@ -1,12 +1,74 @@
+"""What became of the values of a source: by their keys, then by any form that says the same.
+
+Laws:
+- Kept is what the summary says in any form: the same value with another unit of its dimension, or with none;
+  a date whose parts do not conflict; a number in words, in a path or in a word.
+- Changed is a value that is not kept, where the summary has another one that nothing in the source says, of
+  the same unit or of the same subject. Each of the summary's stands against one of the source's.
+- Invented is what the source says in no form.
+"""
+
 from __future__ import annotations
 
-from castore.summary.fidelity.model import Compared, Facts
+from castore.summary.fidelity.model import Compared, Fact, Facts
+from castore.summary.fidelity.standing import Standing, standing_of
+
+__all__ = ["compare"]
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
+    """What became of the facts of this kind."""
     there = summary.of(kind)
     compared = Compared()
+    unmatched: list[Fact] = []
     for key, fact in source.of(kind).items():
-        (compared.kept if key in there else compared.lost).append(fact)
-    compared.invented = [fact for key, fact in there.items() if key not in source.of(kind)]
+        (compared.kept if key in there else unmatched).append(fact)
+    unknown = [fact for key, fact in there.items() if key not in source.of(kind)]
+    if not unmatched and not unknown:
+        return compared
+    before, after = standing_of(source), standing_of(summary)
+    missing = [(fact, after.says(fact, source.words(fact))) for fact in unmatched]
+    made = [(fact, before.says(fact, summary.words(fact))) for fact in unknown]
+    compared.changed = _pairs(
+        [each for each in missing if each[1] < 2], [each for each in made if each[1] < 2], before, after
+    )
+    changed = {id(fact) for fact, _ in compared.changed}
+    for fact, grade in missing:
+        if id(fact) not in changed:
+            (compared.kept if grade else compared.lost).append(fact)
+    spans = {span for _, span in compared.changed}
+    compared.invented = [fact for fact, grade in made if not grade and (fact.start, fact.end) not in spans]
+    compared.kept.sort(key=lambda fact: fact.start)
     return compared
+
+
+_Graded = list[tuple[Fact, int]]
+
+
+def _pairs(
+    missing: _Graded, made: _Graded, before: Standing, after: Standing
+) -> list[tuple[Fact, tuple[int, int]]]:
+    """Which of the made ones stand for which of the missing: those that have most in common first. One that
+    the other text has a number for, of something else, does so only where both have one unit."""
+    found: list[tuple[float, int, int]] = []
+    for i, (fact, grade) in enumerate(missing[:_PAIRED_MAX]):
+        for j, (other, other_grade) in enumerate(made[:_PAIRED_MAX]):
+            if grade or other_grade:
+                score = 1.0 if before.is_same_unit(fact, other) else 0.0
+            else:
+                score = before.likeness(fact, other, after)
+            if score > 0:
+                found.append((-score, i, j))
+    found.sort()
+    gone: tuple[set[int], set[int]] = (set(), set())
+    pairs: list[tuple[Fact, tuple[int, int]]] = []
+    for _, i, j in found:
+        if i not in gone[0] and j not in gone[1]:
+            gone[0].add(i)
+            gone[1].add(j)
+            pairs.append((missing[i][0], (made[j][0].start, made[j][0].end)))
+    return sorted(pairs, key=lambda each: each[0].start)
+
+
+_PAIRED_MAX = 200
+"""Of each side, so that time stays linear: what is beyond is lost and invented."""

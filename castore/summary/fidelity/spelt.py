@@ -1,0 +1,203 @@
+"""Numbers in words: seven days, twenty percent, a week, 七天, 百分之十, 八折, 下午三点半.
+
+Laws:
+- A number in words is a fact where a unit follows it, or what it counts is worth a check: "three approvals",
+  三名审批人, but not "two ways", "one of", 一个, 两个方面.
+- Takes time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from castore.summary.fidelity.dates import DAYPARTS, Clock, clock_of
+from castore.summary.fidelity.measures import Measure, measure, words_measure
+from castore.summary.fidelity.model import Fact
+from castore.summary.fidelity.numerals import HAN_DIGITS, han_value
+from castore.summary.fidelity.units import UNITS, unit_of_han
+
+__all__ = ["COUNTED", "han_numbers", "spelt_numbers"]
+
+_FIRST = (
+    "(?:t(?:wo|hree|en|welve|wenty|hirt|wice|housand)|f(?:our|ive|ift|ort)|s(?:ix|even)|e(?:ight|leven)|nine|one"
+    "|h(?:undred|alf)|million|billion|dozen)"
+)
+_BEHIND_SPACE = re.compile(f" {_FIRST}")
+_BEFORE_WORD = "\n(-"
+_ARTICLE = re.compile(
+    r" an? (?P<unit>second|minute|hour|day|week|month|quarter|year|fortnight|decade|(?:business|working) day)"
+    r"(?![a-z-])(?P<half> and an? half)?"
+)
+_HALF = re.compile(r"half(?:[ -]an?)?[ -](?P<unit>minute|hour|day|week|month|year)(?![a-z])")
+_SHARE = re.compile(r"(?P<over>one|two|three|four)[ -](?P<under>third|quarter|fifth|half)s?(?![a-z])")
+_UNDER = {"half": 2, "third": 3, "quarter": 4, "fifth": 5}
+_OVER = {"one": 1, "two": 2, "three": 3, "four": 4}
+_LASTING = frozenset(
+    str.split(
+        "within after for in every least most than lasts takes took under over about around exactly only "
+        "up to be lasting taking last past"
+    )
+)
+_REFERRING = frozenset(str.split("the these those other all of our their its his her my your any next"))
+COUNTED = frozenset(
+    str.split(
+        "way thing step reason point part option question example kind type aspect area case item issue "
+        "approach section category topic side more other different main key major level type half piece "
+        "sentence word choice possibility idea problem bullet goal phase component and or of to"
+    )
+)
+_PEOPLE = frozenset(["people", "men", "women", "children", "staff"])
+
+
+def spelt_numbers(plain: str, lower: str, busy: bytearray) -> Iterator[Fact]:
+    """Those in English."""
+    spaced = lower
+    for each in _BEFORE_WORD:
+        spaced = spaced.replace(each, " ")
+    for start in (0, *(match.start() + 1 for match in _BEHIND_SPACE.finditer(spaced))):
+        is_inside = lower[start - 1 : start] == "-" and lower[start - 2 : start - 1].isalpha()
+        if start < len(busy) and not busy[start] and not is_inside:
+            yield from _spelt(plain, lower, start, busy)
+    for match in _ARTICLE.finditer(lower):
+        start = match.start() + 1
+        if not busy[start] and _previous(lower, match.start()) in _LASTING:
+            unit = UNITS["工作日"] if " day" in match["unit"] else UNITS[match["unit"]]
+            value = Decimal("1.5") if match["half"] else 1
+            yield Measure(start, match.end(), value, unit).fact()
+
+
+def _spelt(plain: str, lower: str, start: int, busy: bytearray) -> Iterator[Fact]:
+    if half := _HALF.match(lower, start):
+        yield Measure(start, half.end(), Decimal("0.5"), UNITS[half["unit"]]).fact()
+        return
+    if share := _SHARE.match(lower, start):
+        key = ("share", (_OVER[share["over"]], _UNDER[share["under"]]))
+        yield Fact("number", start, share.end(), key)
+        return
+    found = words_measure(plain, lower, start)
+    if found is None or _previous(lower, start - 1) == "and":
+        return
+    value, is_one = found.magnitude, found.magnitude == 1
+    if found.unit is None:
+        if is_one or not isinstance(value, int) or not _is_worth(lower, start, found):
+            return
+    elif is_one and found.unit.name == "day" and _previous(lower, start - 1) not in _LASTING:
+        return
+    busy[start : found.end] = b"\1" * (found.end - start)
+    yield found.fact()
+
+
+def _is_worth(lower: str, start: int, found: Measure) -> bool:
+    """Whether what is counted says something: a plural that is no step or way, and that is new."""
+    if isinstance(found.magnitude, int) and found.magnitude >= 20:
+        return True
+    if found.noun is None or found.noun in COUNTED or _previous(lower, start - 1) in _REFERRING:
+        return False
+    return found.noun in _PEOPLE or lower[found.end - 1] == "s"
+
+
+def _previous(lower: str, end: int) -> str:
+    return lower[max(0, end - 14) : end].rstrip().rpartition(" ")[2].strip("(\"'*-,") if end > 0 else ""
+
+
+_HAN = re.compile(f"[{HAN_DIGITS}半][{HAN_DIGITS}]*+")
+_HAN_TENTHS = re.compile("成(?![为功立员本长熟果就分交绩都年败品语效千百人])|折(?![叠扣返腾旧中])")
+_COUNTING = frozenset("个名位台份条家笔张项只次人种款件倍")
+_HAN_COUNTED = (
+    "方面",
+    "步",
+    "部分",
+    "阶段",
+    "原因",
+    "问题",
+    "点",
+    "例子",
+    "方法",
+    "方式",
+    "选项",
+    "类",
+    "种",
+    "者",
+    "的",
+    "性",
+)
+_NOT_BEFORE = "第这那其几数前后每某任同统唯单万之周期拜"
+_HAN_LASTING = ("内", "以内", "之内", "后", "之后", "前", "之前", "左右", "以上", "以下")
+
+
+def han_numbers(plain: str, lower: str, busy: bytearray) -> Iterator[Fact]:
+    """Those in Chinese."""
+    for match in _HAN.finditer(lower):
+        start, end = match.span()
+        if not busy[start] and end - start <= 12:
+            yield from _of_han(plain, lower, start, end)
+
+
+def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
+    spelt, before = lower[start:end], lower[start - 1 : start]
+    if spelt == "半":
+        yield from _half(lower, start, end)
+        return
+    value = han_value(spelt)
+    if value is None or "半" in spelt or (lower.startswith("分之", end) and spelt in ("百", "千")):
+        return
+    if lower[max(0, start - 3) : start] == "百分之":
+        yield Measure(start - 3, end, value, UNITS["%"]).fact()
+        return
+    if lower.startswith("分之", end) and (over := _HAN.match(lower, end + 2)) and "百" not in spelt:
+        share = han_value(over[0]) if over[0] != "半" else None
+        yield Fact("number", start, over.end(), ("share", (share, value)))
+        return
+    if tenths := _HAN_TENTHS.match(lower, end):
+        if value <= 10 or (value < 100 and tenths[0] == "折"):
+            percent = value * 10 if tenths[0] == "成" else 100 - (value * 10 if value < 10 else value)
+            yield Measure(start, tenths.end(), percent, UNITS["%"]).fact()
+        return
+    if lower[end : end + 1] in ("点", "时") and lower[max(0, start - 2) : start] in DAYPARTS:
+        yield from _clock(lower, start, end, value)
+        return
+    if before and before in _NOT_BEFORE:
+        return
+    yield from _counted(plain, lower, start, end, value)
+
+
+def _half(lower: str, start: int, end: int) -> Iterator[Fact]:
+    at = end + 1 if lower.startswith("个", end) else end
+    found = unit_of_han(lower[end : end + 4]) or unit_of_han(lower[at : at + 4])
+    if found and found[0].kind == "duration" and lower[start - 1 : start] not in ("个", "点", "大"):
+        length = found[1] if unit_of_han(lower[end : end + 4]) else found[1] + 1
+        unit = found[0]
+        if lower.startswith("个月", end):
+            length = 2
+        yield Measure(start, end + length, Decimal("0.5"), unit).fact()
+
+
+def _clock(lower: str, start: int, end: int, value: int) -> Iterator[Fact]:
+    """下午三点半, by its spelling in digits."""
+    digits = f"{lower[start - 2 : start]}{value}{lower[end : end + 4]}"
+    if value <= 24 and (clock := clock_of(digits, 2)):
+        said: Clock = clock[0]
+        yield Fact("time", start - 2, end + clock[2] - len(str(value)) - 2, said)
+
+
+def _counted(plain: str, lower: str, start: int, end: int, value: int) -> Iterator[Fact]:
+    found = measure(plain, lower, start, end, value)
+    unit = found.unit
+    if unit is not None and unit.kind in ("duration", "money", "percent"):
+        if unit.kind == "money" and found.end - end < 2 and lower[found.end - 1] in "块圆角":
+            return
+        if value == 1 and unit.name in ("day", "year") and not lower.startswith(_HAN_LASTING, found.end):
+            return
+        if lower[found.end - 1] in "日周" and value == 1 and not lower.startswith(_HAN_LASTING, found.end):
+            return
+        yield found.fact()
+    elif unit is not None:
+        if value > 1 or unit.name not in ("times", "degree"):
+            yield found.fact()
+    elif value > 1 and lower[end : end + 1] in _COUNTING:
+        if not lower.startswith(_HAN_COUNTED, end + 1):
+            yield found.fact()
+    elif value >= 100:
+        yield found.fact()

@@ -1,0 +1,230 @@
+"""Standing: all values that a text says in any form, to ask whether it says one, and what it says instead.
+
+It is made only where values were not kept by their key, and once for each text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from castore.summary.fidelity.dates import Clock, Day, holds, same_time
+from castore.summary.fidelity.measures import Near, measures
+from castore.summary.fidelity.model import Fact, Facts
+from castore.summary.fidelity.numerals import (
+    HAN_DIGITS,
+    NUMBER,
+    Magnitude,
+    han_value,
+    number_value,
+    words_value,
+)
+from castore.summary.fidelity.sentences import sentence_around
+from castore.summary.fidelity.terms import shared, terms
+
+__all__ = ["Standing", "standing_of"]
+
+_KINDS = ("number", "money", "percent", "duration")
+_ANY_NUMBER = re.compile(rf"(?<![0-9]){NUMBER}")
+_ANY_WORD = re.compile(
+    r"(?<![a-z])(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirt|fift|twent|fort|an? )"
+)
+_SAID: dict[str, Magnitude] = {
+    **dict.fromkeys(str.split("no none zero without"), 0),
+    **dict.fromkeys(str.split("once single a an daily weekly monthly yearly annual annually hourly each"), 1),
+    **dict.fromkeys(str.split("twice both couple pair double doubled doubles two-fold"), 2),
+    **dict.fromkeys(str.split("triple tripled thrice"), 3),
+    "dozen": 12,
+}
+_WORDS_OF_NUMBER = re.compile(rf"(?<![a-z])(?:{'|'.join(_SAID)})(?![a-z])")
+_PERCENTS: dict[str, Magnitude] = {
+    **dict.fromkeys(str.split("half halve 一半 半数 对半"), 50),
+    **dict.fromkeys(str.split("quarter 四分之一"), 25),
+    **dict.fromkeys(str.split("fifth 五分之一"), 20),
+    **dict.fromkeys(str.split("tenth 十分之一"), 10),
+    **dict.fromkeys(str.split("full all whole entire double 全 翻倍 翻番"), 100),
+}
+_HAN = re.compile(f"[{HAN_DIGITS}]{{1,12}}")
+_INSIDE = "abcdefghijklmnopqrstuvwxyz0123456789_./-"
+_KEPT: WeakKeyDictionary[Facts, Standing] = WeakKeyDictionary()
+
+
+def standing_of(facts: Facts) -> Standing:
+    """That of these facts, made once."""
+    standing = _KEPT.get(facts)
+    if standing is None:
+        standing = _KEPT[facts] = Standing(facts.text.plain, facts.text.lower, facts)
+    return standing
+
+
+class Standing:
+    """What a text says, by value."""
+
+    def __init__(self, plain: str, lower: str, facts: Facts) -> None:
+        self.plain = plain
+        self.lower = lower
+        self.by_kind = {kind: list(facts.of(kind).values()) for kind in (*_KINDS, "date", "time", "version")}
+        self._terms: dict[int, frozenset[str]] = {}
+
+    @cached_property
+    def numbers(self) -> frozenset[Magnitude]:
+        """The numbers of the text in whatever numerals, with or without what multiplies them, but for those
+        that are of a date, a time or a version, and short ones inside a word."""
+        found: set[Magnitude] = set()
+        lower = self.lower
+        busy = bytearray(len(lower))
+        for kind in ("date", "time", "version"):
+            for fact in self.by_kind[kind]:
+                busy[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
+        for match in _ANY_NUMBER.finditer(lower):
+            start, end = match.span()
+            if busy[start] or (end - start < 3 and lower[start - 1 : start] in _INSIDE and start):
+                continue
+            found.add(number_value(match[0]))
+            found.update(each.magnitude for each in measures(self.plain, lower, start, end))
+        for match in _ANY_WORD.finditer(lower):
+            if value := words_value(lower, match.start()):
+                found.add(value[0])
+        found.update(_SAID[word] for word in _WORDS_OF_NUMBER.findall(lower))
+        if not lower.isascii():
+            for match in _HAN.finditer(lower):
+                if not busy[match.start()] and (said := han_value(match[0])) is not None:
+                    found.add(said)
+        return frozenset(found)
+
+    @cached_property
+    def by_magnitude(self) -> dict[Magnitude, list[Fact]]:
+        found: dict[Magnitude, list[Fact]] = {}
+        for kind in _KINDS:
+            for fact in self.by_kind[kind]:
+                if isinstance(fact.near, Near):
+                    found.setdefault(fact.near.magnitude, []).append(fact)
+        return found
+
+    @cached_property
+    def by_value(self) -> dict[tuple[object, ...], list[Fact]]:
+        found: dict[tuple[object, ...], list[Fact]] = {}
+        for kind in _KINDS:
+            for fact in self.by_kind[kind]:
+                if isinstance(fact.key, tuple):
+                    found.setdefault(fact.key[:2], []).append(fact)
+        return found
+
+    def says(self, fact: Fact, words: str) -> int:
+        """Whether this text says the value of a fact of another text: 2, it does; 1, there is such a number,
+        of something else or of nothing that is told; 0, in no form."""
+        if isinstance(fact.key, Day):
+            return 2 * self._says_day(fact.key, words)
+        if isinstance(fact.key, Clock):
+            return 2 * self._says_time(fact.key, words)
+        if fact.kind == "version":
+            return 2 * self._says_version(str(fact.key))
+        if isinstance(fact.near, Near):
+            return self._says_measure(fact, fact.near)
+        return 2 * self._says_share(fact, words)
+
+    def _says_measure(self, fact: Fact, near: Near) -> int:
+        assert isinstance(fact.key, tuple)
+        if same := self.by_value.get(fact.key[:2]):
+            return 2 * any(_same_rate(near, each.near) for each in same)
+        if fact.kind == "percent" and self._says_percent(near.magnitude):
+            return 2
+        if near.unit == "day" and isinstance(near.magnitude, int):
+            day = Day(day=near.magnitude)
+            if any(each.key == day for each in self.by_kind["date"]):
+                return 2
+        grade = 0
+        for each in self.by_magnitude.get(near.magnitude, ()):
+            if isinstance(each.near, Near) and _same_rate(near, each.near):
+                if each.near.unit is None or near.unit is None:
+                    return 2
+                if not (near.is_unit and each.near.is_unit):
+                    grade = 1
+        if grade == 0 and near.magnitude not in self.by_magnitude and near.magnitude in self.numbers:
+            grade = 1
+        return grade
+
+    def _says_percent(self, magnitude: Magnitude) -> bool:
+        words = (word for word, value in _PERCENTS.items() if value == magnitude)
+        return any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", self.lower) for word in words)
+
+    def _says_share(self, fact: Fact, words: str) -> bool:
+        if re.sub(r"\s", "", words.lower()) in self._dense:
+            return True
+        if isinstance(fact.key, tuple) and fact.key[0] == "share":
+            over, under = fact.key[1]
+            return over in self.numbers and under in self.numbers
+        return False
+
+    @cached_property
+    def _dense(self) -> str:
+        return "".join(self.lower.split())
+
+    def _says_day(self, day: Day, words: str) -> bool:
+        if any(holds(each.key, day) for each in self.by_kind["date"] if isinstance(each.key, Day)):
+            return True
+        if day.day is not None and day == Day(day=day.day):
+            return any(
+                isinstance(each.near, Near) and each.near[:2] == ("day", day.day)
+                for each in self.by_kind["duration"]
+            )
+        if day.month is None and day.quarter is None and day.year is not None:
+            return day.year in self.numbers
+        return "".join(words.lower().split()) in self._dense
+
+    def _says_time(self, clock: Clock, words: str) -> bool:
+        if any(same_time(clock, each.key) for each in self.by_kind["time"] if isinstance(each.key, Clock)):
+            return True
+        return len(words) > 3 and "".join(words.lower().split()) in self._dense
+
+    def _says_version(self, version: str) -> bool:
+        bare = re.sub(r"(?:\.0)+$", "", version)
+        pattern = rf"(?<![0-9.]){re.escape(bare)}(?:\.0|\.x)*(?![0-9]|\.[0-9])"
+        return re.search(pattern, self.lower) is not None
+
+    def is_same_unit(self, fact: Fact, other: Fact) -> bool:
+        """Whether both have one unit, or count one noun."""
+        one, two = fact.near, other.near
+        return (
+            isinstance(one, Near) and isinstance(two, Near) and one.unit is not None and one.unit == two.unit
+        )
+
+    def likeness(self, fact: Fact, other: Fact, there: Standing) -> float:
+        """How much speaks for a fact of `there` being this one of here with another value; 0: nothing."""
+        alike = shared(self.terms(fact), there.terms(other))
+        one, two = fact.near, other.near
+        if isinstance(one, Near) and isinstance(two, Near):
+            if one.unit is not None and one.unit == two.unit:
+                return 2 + alike
+            if one.is_unit and two.is_unit and fact.kind == other.kind:
+                return 1 + alike + (one.magnitude == two.magnitude)
+            if one.is_unit != two.is_unit and (one.unit or two.unit) and alike < 0.5:
+                return 0
+        elif fact.kind in ("date", "time") and fact.kind == other.kind:
+            return 0.5 + alike + _parts_in_common(fact.key, other.key)
+        return 0.01 + alike if alike >= 0.25 else 0
+
+    def terms(self, fact: Fact) -> frozenset[str]:
+        """What the sentence around a fact is about, without the fact."""
+        found = self._terms.get(fact.start)
+        if found is None:
+            start, end = sentence_around(self.plain, fact.start)
+            said = f"{self.lower[start : fact.start]} {self.lower[fact.end : max(end, fact.end)]}"
+            found = self._terms[fact.start] = frozenset(each for each in terms(said) if not each.isdecimal())
+        return found
+
+
+def _same_unit(one: Near, other: object) -> bool:
+    """Whether a number is not contradicted by the other's unit: a noun is no unit, and may be left out."""
+    return isinstance(other, Near) and not (one.is_unit and other.is_unit and one.unit != other.unit)
+
+
+def _same_rate(one: Near, other: object) -> bool:
+    return isinstance(other, Near) and (one.rate is None or other.rate is None or one.rate == other.rate)
+
+
+def _parts_in_common(one: object, other: object) -> float:
+    if isinstance(one, Day) and isinstance(other, Day):
+        return 0.2 * sum(a == b for a, b in zip(one, other, strict=True) if a is not None)
+    return 0.0
