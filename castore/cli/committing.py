@@ -19,7 +19,7 @@ from castore.errors import InvalidOption, LimitExceeded
 if TYPE_CHECKING:
     from castore.store import StoreHandle
     from castore.transcript.budget import Budget
-    from castore.transcript.collapse.coordinator import Applied, CollapseCoordinator
+    from castore.transcript.collapse.coordinator import Applied, CollapseCoordinator, Require
     from castore.transcript.collapse.model import Staged
     from castore.transcript.measure import Measured
 
@@ -28,6 +28,11 @@ __all__ = ["collapse_commit", "collapse_recover", "collapse_reset"]
 _BUDGET_HELP = (
     "What the view may take: bytes of the file (200000, 150kB), or tokens of what the model gets of it "
     "(30k-tokens)."
+)
+
+_REQUIRE_HELP = (
+    "Commit no summary that keeps a smaller share of the facts in its turns: number=1.0,condition=0.9, of "
+    "the kinds of 'ctx summary check', or of all. May be given several times."
 )
 
 _ID_DIGITS_MIN = 6
@@ -40,6 +45,9 @@ def collapse_commit(
         typer.Argument(metavar="COLLAPSE_ID", help="Only these spans; their first six digits will do."),
     ] = None,
     budget: Annotated[str | None, typer.Option("--budget", metavar="SIZE", help=_BUDGET_HELP)] = None,
+    require: Annotated[
+        list[str] | None, typer.Option("--require", metavar="KIND=SHARE", help=_REQUIRE_HELP)
+    ] = None,
     session: SessionName = None,
     keep_turns: KeepTurns = None,
     scope: Scope = None,
@@ -48,10 +56,12 @@ def collapse_commit(
     store: StoreFolder = None,
 ) -> None:
     """The view hides what is staged: all of it; or with a budget the oldest spans until it fits, and 17 if it
-    does not. stdout has a line a span."""
+    does not. If a summary falls short of what is required, 3, and nothing is committed. stdout has a line a
+    span."""
     from castore.transcript.budget import Budget
     from castore.transcript.measure import Measured
 
+    look = _look(require)
     size = None if budget is None else Budget.parse(budget)
     if size is not None and ids:
         raise InvalidOption("a budget chooses the spans", option="--budget", hint="name spans, or a budget")
@@ -69,10 +79,10 @@ def collapse_commit(
     _note_forgotten(coordinator, handle, scope)
     before = coordinator.staged
     if size is not None:
-        applied = coordinator.apply_if_needed(transcript, size)
+        applied = coordinator.apply_if_needed(transcript, size, require=look)
         _tell_applied(coordinator, applied, size, dry_run=dry_run, as_json=as_json)
         return
-    commits = coordinator.commit(transcript, _whole_ids(before, ids) if ids else None)
+    commits = coordinator.commit(transcript, _whole_ids(before, ids) if ids else None, require=look)
     # Summaries are read for that: where they can't be, nothing is told but why.
     takes = Measured(coordinator.render(transcript).size) if as_json or output.is_attended() else None
     _tell(coordinator, [each.staged for each in commits], dry_run=dry_run, as_json=as_json)
@@ -141,6 +151,15 @@ def collapse_reset(
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _look(require: Sequence[str] | None) -> Require | None:
+    """What looks at each summary before it is committed; None if nothing is required of them."""
+    if not require:
+        return None
+    from castore.summary.fidelity.requirements import fidelity_check, parse_requirements
+
+    return fidelity_check(parse_requirements(require))
 
 
 def _note_forgotten(coordinator: CollapseCoordinator, handle: StoreHandle, scope: str | None) -> None:

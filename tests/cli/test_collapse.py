@@ -353,6 +353,23 @@ class TestCommit:
         error = json.loads(desk.collapse("commit", "--budget", "1kB", "--json").err)
         assert error["fields"]["needed"] == len(desk.collapsed())
 
+    @pytest.mark.parametrize("options", [[], ["--budget", "1kB"], ["--dry-run"]], ids=" ".join)
+    def test_a_summary_that_keeps_less_than_is_required(self, desk: Sessions, options: list[str]) -> None:
+        desk.done("stage", "--turns", "0:4", "--summary", "They talked.")
+        told = desk.collapse("commit", *options, "--require", "all=0.01", "--require", "date=0", "--json")
+        assert (told.code, told.out) == (3, "")
+        error = json.loads(told.err.splitlines()[-1])
+        assert error["name"] == "FidelityShort"
+        assert error["fields"]["short"] == ["all=0"]
+        assert error["fields"]["missed"]
+        assert desk.states() == ["staged"]
+        assert desk.collapse("commit", "--require", "all=0").code == 0
+        assert desk.states() == ["hidden"]
+
+    @pytest.mark.parametrize("text", ["numbers=1", "number", "number=2"])
+    def test_what_requires_nothing_is_refused(self, desk: Sessions, text: str) -> None:
+        assert desk.collapse("commit", "--require", text).code == 2
+
     @pytest.mark.parametrize("options", [[], ["--budget", "20kB"]], ids=" ".join)
     def test_a_dry_run_writes_nothing(self, desk: Sessions, options: list[str]) -> None:
         desk.done("stage", "--repeat", "--turns-max", "4")

@@ -24,7 +24,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from castore.digest import Digest
-from castore.errors import InvalidOption, LogMoved, NotRestored, SpanConflict, ViewMissing
+from castore.errors import CastoreError, InvalidOption, LogMoved, NotRestored, SpanConflict, ViewMissing
 from castore.transcript.budget import Budget
 from castore.transcript.collapse.choose import TURNS_MAX, fewest, next_region
 from castore.transcript.collapse.model import (
@@ -56,10 +56,14 @@ from castore.transcript.render import Rendered
 if TYPE_CHECKING:
     from castore.store import StoreHandle
 
-__all__ = ["KEEP_TURNS", "Applied", "CollapseCoordinator"]
+__all__ = ["KEEP_TURNS", "Applied", "CollapseCoordinator", "Require"]
 
 KEEP_TURNS = 4
 """The last turns that no span reaches into, unless somebody says otherwise."""
+
+Require = Callable[[str, str], None]
+"""Is called with a summary and the turns that it is of, as text (castore.transcript.collapse.reading), before
+it is committed; what it raises refuses it. castore.summary.fidelity.requirements makes one."""
 
 _ERROR_CHARACTERS = 300
 _TRIES = 5
@@ -331,9 +335,11 @@ class CollapseCoordinator:
             return None
         return self.stage(self._seen.span_of(region), summary, strategy=strategy)
 
-    def apply_if_needed(self, transcript: Transcript, budget: Budget) -> Applied:
+    def apply_if_needed(
+        self, transcript: Transcript, budget: Budget, *, require: Require | None = None
+    ) -> Applied:
         """Staged spans are committed, the oldest first, until the view fits; none if it fits already, all if
-        it never does."""
+        it never does. require: as of `commit`."""
         self._require_enabled()
         self.observe(transcript)
         ready = self.standing.ready
@@ -343,18 +349,29 @@ class CollapseCoordinator:
             return self._views.measure(planned, transcript, budget).size <= budget.limit
 
         count = fewest(len(ready), fits, is_falling=not self.standing.swallows)
-        return self._apply(transcript, ready if count is None else ready[:count], budget)
+        return self._apply(transcript, ready if count is None else ready[:count], budget, require)
 
-    def recover_from_overflow(self, transcript: Transcript, budget: Budget) -> Applied:
+    def recover_from_overflow(
+        self, transcript: Transcript, budget: Budget, *, require: Require | None = None
+    ) -> Applied:
         """After the API refused a prompt as too long: everything that is staged is committed at once. Where
-        that `is_enough` is False, the caller compacts the whole session."""
+        that `is_enough` is False, the caller compacts the whole session. require: as of `commit`."""
         self._require_enabled()
         self.observe(transcript)
-        return self._apply(transcript, self.standing.ready, budget)
+        return self._apply(transcript, self.standing.ready, budget, require)
 
-    def commit(self, transcript: Transcript, collapse_ids: Sequence[str] | None = None) -> tuple[Commit, ...]:
-        """The staged spans of these ids, or all, are committed. Raises SpanConflict for one that is not
-        staged or reaches into the last turns, and what making the view raises, before anything is written."""
+    def commit(
+        self,
+        transcript: Transcript,
+        collapse_ids: Sequence[str] | None = None,
+        *,
+        require: Require | None = None,
+    ) -> tuple[Commit, ...]:
+        """The staged spans of these ids, or all, are committed. require: looks at each summary first.
+
+        Raises SpanConflict for one that is not staged or reaches into the last turns, and what making the
+        view, reading a summary and `require` raise: then none of them is committed, and all stay staged.
+        """
         self._require_enabled()
         self.observe(transcript)
         ready = self.standing.ready
@@ -364,6 +381,7 @@ class CollapseCoordinator:
         if collapse_ids is not None:
             ready = [each for each in ready if each.collapse_id in collapse_ids]
         self._planned(transcript, ready)
+        self._look_at(ready, require)
         return self._commit(ready)
 
     def reset(self, reason: str) -> None:
@@ -386,12 +404,28 @@ class CollapseCoordinator:
 
     # --- Helpers: the log ---
 
-    def _apply(self, transcript: Transcript, staged: Sequence[Staged], budget: Budget) -> Applied:
+    def _apply(
+        self, transcript: Transcript, staged: Sequence[Staged], budget: Budget, require: Require | None
+    ) -> Applied:
         # Before anything is written: a view that can't be made would leave the session without one.
         rendered = self._planned(transcript, staged)
         measured = self._views.measure(rendered, transcript, budget)
+        self._look_at(staged, require)
         committed = self._commit(staged)
         return Applied(committed, rendered.transcript, measured, measured.size <= budget.limit)
+
+    def _look_at(self, staged: Sequence[Staged], require: Require | None) -> None:
+        """Raises what `require` raises for the first summary that it refuses."""
+        if require is None:
+            return
+        for each in staged:
+            region = self._seen.region(each.span)
+            turns = text_of(self.transcript, region.first, region.last + 1)
+            try:
+                require(self._views.summary(each.summary, self.log), turns)
+            except CastoreError as error:
+                error.at(f"span {each.collapse_id}")
+                raise
 
     def _commit(self, staged: Sequence[Staged]) -> tuple[Commit, ...]:
         now = self._clock()

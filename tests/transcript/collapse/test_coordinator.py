@@ -12,6 +12,7 @@ import castore
 from castore.digest import Digest
 from castore.errors import (
     CastoreError,
+    FidelityShort,
     InvalidOption,
     LogMoved,
     NotRestored,
@@ -20,11 +21,13 @@ from castore.errors import (
     ViewMissing,
 )
 from castore.store import Store, StoreHandle
+from castore.summary.fidelity.requirements import fidelity_check
 from castore.transcript.budget import Budget
 from castore.transcript.collapse.coordinator import CollapseCoordinator
 from castore.transcript.collapse.extract import Extract
 from castore.transcript.collapse.model import Snapshot, Span
 from castore.transcript.collapse.persistence import LogState
+from castore.transcript.collapse.reading import text_of
 from castore.transcript.collapse.store_log import StoreLog
 from castore.transcript.decision import ViewOptions
 from castore.transcript.formats import read_session
@@ -467,6 +470,67 @@ class TestRefusals:
         again = coordinator.stage(coordinator.standing.messages.span(0, 1), "The same.")
         assert once == again
         assert len(coordinator.staged) == 1
+
+
+class TestRequire:
+    """What looks at summaries before they are committed."""
+
+    def staged(self, log: MemoryLog) -> CollapseCoordinator:
+        coordinator = restored(log)
+        for first, summary in ((0, "It costs $40."), (2, "It costs $50.")):
+            coordinator.stage(coordinator.standing.messages.span(first, first + 1), summary)
+        return coordinator
+
+    def test_gets_each_summary_and_the_text_of_its_turns(self) -> None:
+        coordinator = self.staged(MemoryLog())
+        transcript = coordinator.transcript
+        looked: list[tuple[str, str]] = []
+        coordinator.commit(transcript, require=lambda *texts: looked.append(texts))
+        regions = [region for _, region in coordinator.standing.collapsed]
+        assert looked == [
+            (summary, text_of(transcript, region.first, region.last + 1))
+            for summary, region in zip(("It costs $40.", "It costs $50."), regions, strict=True)
+        ]
+
+    def test_what_it_refuses_is_not_committed_nor_is_anything_else_of_the_call(self) -> None:
+        def require(summary: str, source: str) -> None:
+            if "$50" in summary:
+                raise FidelityShort("the summary keeps nothing")
+
+        log = MemoryLog()
+        coordinator = self.staged(log)
+        transcript, (_, second) = coordinator.transcript, coordinator.staged
+        for act in (
+            lambda: coordinator.commit(transcript, require=require),
+            lambda: coordinator.commit(transcript, [second.collapse_id], require=require),
+            lambda: coordinator.apply_if_needed(transcript, Budget(1), require=require),
+            lambda: coordinator.recover_from_overflow(transcript, Budget(1), require=require),
+        ):
+            with pytest.raises(FidelityShort) as raised:
+                act()
+            assert raised.value.place == f"span {second.collapse_id}"
+            assert not log.records
+            assert len(coordinator.staged) == len(restored(log).staged) == 2
+
+    def test_only_what_is_to_be_committed_is_looked_at(self) -> None:
+        coordinator = self.staged(MemoryLog())
+        looked: list[str] = []
+        first = coordinator.staged[0].collapse_id
+
+        def require(summary: str, source: str) -> None:
+            looked.append(summary)
+
+        coordinator.apply_if_needed(coordinator.transcript, Budget(10_000_000), require=require)
+        coordinator.commit(coordinator.transcript, [first], require=require)
+        assert looked == ["It costs $40."]
+
+    def test_a_share_of_facts_can_be_required(self) -> None:
+        coordinator = self.staged(MemoryLog())
+        text = text_of(coordinator.transcript, 0, 4)
+        check_kept = fidelity_check({"all": 1.0})
+        check_kept(text, text)
+        with pytest.raises(FidelityShort, match="all=1 asked"):
+            coordinator.commit(coordinator.transcript, require=check_kept)
 
 
 class LosingLog(MemoryLog):
