@@ -163,10 +163,24 @@ def log_scopes(
     return [(scope, bool(is_live)) for scope, is_live in rows]
 
 
-def keyed(connection: sqlite3.Connection, kind: RootKind, now: float, seen: Seen = None) -> list[Root]:
-    """The live roots of this kind that have a key, the latest first."""
+def keyed(
+    connection: sqlite3.Connection,
+    kind: RootKind,
+    now: float,
+    seen: Seen = None,
+    *,
+    member: tuple[str, str] | None = None,
+) -> list[Root]:
+    """The live roots of this kind that have a key, the latest first.
+
+    member: only those whose details have, at this path (`$.summary.names`), an object with this member.
+    """
     where = "kind=? AND key IS NOT NULL AND forgotten IS NULL AND (expires IS NULL OR expires>?)"
-    return _seen(connection, where, (kind.value, now), seen)
+    values: tuple[Any, ...] = (kind.value, now)
+    if member is not None:
+        where += " AND EXISTS (SELECT 1 FROM json_each(roots.details, ?) AS found WHERE found.key = ?)"
+        values += member
+    return _seen(connection, where, values, seen)
 
 
 def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen = None) -> list[Root]:

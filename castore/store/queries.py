@@ -257,15 +257,15 @@ class Queries:
         now = self._parts.clock()
         return self.ask(lambda connection: read_log(connection, kind, scope, source_name, now))
 
-    def keyed(self, kind: RootKind, scope: str | None) -> list[Root]:
-        """The live roots of this kind that have a key. scope: of one scope alone."""
+    def keyed(self, kind: RootKind, scope: str | None, member: tuple[str, str] | None = None) -> list[Root]:
+        """The live roots of this kind that have a key. scope: of one scope alone. member: as of the index."""
         from castore.index import roots
 
         if scope is not None and not self._granted().covers(scope):
             return []
         seen = self.seen if scope is None else (scope,)
         now = self._parts.clock()
-        return self.ask(lambda connection: roots.keyed(connection, kind, now, seen))
+        return self.ask(lambda connection: roots.keyed(connection, kind, now, seen, member=member))
 
     def bound_to(self, digest: Digest) -> list[Root]:
         """The roots that are over once this object is purged."""

@@ -366,10 +366,14 @@ class Store:
         root = self._queries.root(keyed_root_id(kind, scope, key)) if self.granted.covers(scope) else None
         return root if root is not None and root.is_live(self.parts.clock()) else None
 
-    def keyed_roots(self, kind: RootKind, *, scope: str | None = None) -> list[Root]:
+    def keyed_roots(
+        self, kind: RootKind, *, scope: str | None = None, member: tuple[str, str] | None = None
+    ) -> list[Root]:
         """The live roots of this kind that have a key, the latest first: of all scopes that the caller sees,
-        or of one. Raises ScopeDenied for one that was not granted, RootDamaged."""
-        return self._queries.keyed(kind, None if scope is None else self.granted.writing_scope(scope))
+        or of one. member: only those whose details have, at this path (`$.summary.names`), an object with
+        this member. Raises ScopeDenied for a scope that was not granted, RootDamaged."""
+        scope = None if scope is None else self.granted.writing_scope(scope)
+        return self._queries.keyed(kind, scope, member)
 
     def views(self) -> list[ViewRow]:
         """The recorded views that the caller sees, the latest first: what each is of, by digest and size."""

@@ -27,10 +27,13 @@ from castore.errors import CastoreError, InvalidOption, LimitExceeded
 from castore.roots.model import Content, Root, RootDraft, RootKind
 from castore.summary.key import SummaryKey
 
-__all__ = ["BY_GET", "BY_PUT", "DETAIL", "Entry", "Step", "checked_name", "entry_of"]
+__all__ = ["BY_GET", "BY_PUT", "DETAIL", "NAMES_PATH", "Entry", "Step", "checked_name", "entry_of"]
 
 DETAIL = "summary"
 """The detail of the root that holds what only an entry says."""
+
+NAMES_PATH = f"$.{DETAIL}.names"
+"""Where in the details of a root the names stand that its entry is tied to."""
 
 BY_GET, BY_PUT = "get", "put"
 """Who made the text: a strategy that the cache ran; somebody else, who stored it."""

@@ -16,7 +16,7 @@ from castore.digest import Digest
 from castore.errors import CastoreError, KeyTaken, ObjectDamaged
 from castore.roots.model import Content, Root, RootKind
 from castore.summary.derivation import derivation
-from castore.summary.entry import Entry, entry_of
+from castore.summary.entry import NAMES_PATH, Entry, entry_of
 from castore.summary.eviction import is_old
 from castore.summary.key import SummaryKey
 from castore.summary.listing import policy_of
@@ -140,12 +140,10 @@ def _whole(store: Store, key: SummaryKey, root: Root | None) -> Entry | None:
 
 def _with_names(store: Store, entry: Entry, names: Sequence[str]) -> Entry:
     """The very same if it is tied to them already, and their content is its source."""
-    if not names:
-        return entry
-    roots = store.keyed_roots(RootKind.SUMMARY, scope=entry.scope)
-    others = [each for root in roots if (each := entry_of(root)) is not None]
     for name in names:
-        entry = tied(entry, name, others)
+        # Those of this name alone: a hit is not to cost more the more entries there are.
+        roots = store.keyed_roots(RootKind.SUMMARY, scope=entry.scope, member=(NAMES_PATH, name))
+        entry = tied(entry, name, [each for root in roots if (each := entry_of(root)) is not None])
     return entry
 
 
