@@ -1,12 +1,268 @@
+"""Whether a summary keeps the clauses of its source: conditions, exceptions, negations, deadlines, promises.
+
+A clause is kept if the summary says it in its words, or if one of its sentences has most of what the clause says,
+the same values, and the same polarity. What is left on both sides is paired: one exception may be another one now.
+
+Laws:
+- What is in both word for word is kept, and never looked into.
+- A clause with the values and words of one that was there, but without its `not`, is changed; so is one whose
+  values, or whose `more` and `less`, are others.
+"""
+
 from __future__ import annotations
 
-from castore.summary.fidelity.model import Compared, Facts
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from castore.summary.fidelity import values
+from castore.summary.fidelity.meaning import Part, Passage, Reading, Unit, coverage, read, units_of
+from castore.summary.fidelity.model import Compared, Fact, Facts, Text
+from castore.summary.fidelity.polarity import (
+    direction,
+    has_cue,
+    is_including,
+    is_led_by_if,
+    negations,
+    says_no,
+    takes_back,
+)
+from castore.summary.fidelity.standing import standing_of
+
+__all__ = ["compare"]
+
+_ENOUGH = {"condition": 0.5, "exception": 0.5, "negation": 0.5, "deadline": 0.5, "promise": 0.5}
+"""The share of what a clause says that a sentence must have to say it."""
+_ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.5, "negation": 0.5, "deadline": 0.5, "promise": 0.34}
+"""The same, of one that has a cue of the kind."""
+_NEAR = 0.4
+"""The share of what two clauses say, or of what is said around them, that makes one the other with another value."""
+_PAIRS_MAX = 40_000
+
+
+@dataclass(eq=False)
+class _Clause:
+    """A fact and what it says: its words in lower case; as they are spelt. values_kept: whether the other text has all its values; None: it has none."""
+
+    fact: Fact
+    words: str
+    spelt: str
+    units: list[Unit]
+    values_kept: bool | None = None
+    passage: Passage | None = None
+    around: list[Unit] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """is_there: it is said. flipped: where it is said the other way round."""
+
+    is_there: bool
+    flipped: tuple[int, int] | None = None
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
-    there = summary.of(kind)
-    compared = Compared()
-    for key, fact in source.of(kind).items():
-        (compared.kept if key in there else compared.lost).append(fact)
-    compared.invented = [fact for key, fact in there.items() if key not in source.of(kind)]
+    ours, theirs = source.of(kind), summary.of(kind)
+    compared = Compared(kept=[fact for key, fact in ours.items() if key in theirs])
+    gone = _clauses(source, [fact for key, fact in ours.items() if key not in theirs], summary)
+    new = _clauses(summary, [fact for key, fact in theirs.items() if key not in ours], source)
+    if not gone and not new:
+        return compared
+    if not summary.text.raw.strip():
+        compared.lost = [clause.fact for clause in gone]
+        return compared
+    there, here = read(summary.text), read(source.text)
+    left: list[_Clause] = []
+    for clause in gone:
+        verdict = _look(kind, clause, read(source.text), there)
+        if verdict.flipped is not None:
+            compared.changed.append((clause.fact, verdict.flipped))
+        elif verdict.is_there:
+            compared.kept.append(clause.fact)
+        else:
+            left.append(clause)
+    flips: list[tuple[_Clause, tuple[int, int]]] = []
+    made: list[_Clause] = []
+    for clause in new:
+        verdict = _look(kind, clause, there, here)
+        if verdict.flipped is not None:
+            flips.append((clause, verdict.flipped))
+        elif not verdict.is_there:
+            made.append(clause)
+    made = [each for each in made if not _is_in(each.fact, compared.changed)]
+    made += [clause for clause, _ in flips if not _is_in(clause.fact, compared.changed)]
+    _pair(left, made, compared, here, there)
     return compared
+
+
+def _clauses(facts: Facts, chosen: list[Fact], other: Facts) -> list[_Clause]:
+    clauses = []
+    for fact in chosen:
+        words = facts.text.lower[fact.start : fact.end]
+        clauses.append(_Clause(fact, words, _spelt_out(facts.words(fact)), units_of(words)))
+    _judge_values(clauses, other)
+    return clauses
+
+
+_LABELLED = re.compile(
+    r"(?i)[\w ]*?[_ ](days?|hours?|minutes?|weeks?|months?|years?)[\"'*]*\s*[:=：]\s*(\d+)\Z"
+)
+
+
+def _spelt_out(words: str) -> str:
+    """`deadline_days": 7` is 7 days."""
+    found = _LABELLED.match(words)
+    return f"within {found[2]} {found[1].rstrip('s')}s" if found else words
+
+
+def _judge_values(clauses: list[_Clause], other: Facts) -> None:
+    """Notes of each whether the other text has its values. All together, since each look at a text costs."""
+    starts, size = [], 0
+    for clause in clauses:
+        starts.append(size)
+        size += len(clause.spelt) + 2
+    together = Text("\n\n".join(clause.spelt for clause in clauses))
+    found = list(values.extract(together))
+    if not found:
+        return
+    standing = standing_of(other)
+    number = 0
+    for fact in sorted(found, key=lambda each: each.start):
+        while number + 1 < len(starts) and starts[number + 1] <= fact.start:
+            number += 1
+        clause = clauses[number]
+        if clause.values_kept is not False:
+            clause.values_kept = standing.says(fact, together.raw[fact.start : fact.end]) > 0
+
+
+def _look(kind: str, clause: _Clause, own: Reading, other: Reading) -> _Verdict:
+    """Whether the other text says it."""
+    clause.passage = own.at(clause.fact.start)
+    if kind == "deadline" and clause.values_kept is not None:
+        return _look_dated(clause, other)
+    if not clause.units:
+        return _Verdict(clause.values_kept is not False and _has_kind(kind, other))
+    if clause.values_kept is False and kind in ("condition", "exception"):
+        return _Verdict(False)
+    clause.units = own.rated(clause.units)
+    verdict = _Verdict(False)
+    for share, passage in _best(clause, other):
+        if share < (_ENOUGH[kind] if not has_cue(kind, passage.words) else _ENOUGH_WITH_CUE[kind]):
+            continue
+        found = _polarity(kind, clause, passage, _part(clause.units, passage, share))
+        if found.is_there and found.flipped is None:
+            return found
+        if verdict.flipped is None:
+            verdict = found
+    return verdict
+
+
+def _look_dated(clause: _Clause, other: Reading) -> _Verdict:
+    return _Verdict(bool(clause.values_kept))
+
+
+def _has_kind(kind: str, other: Reading) -> bool:
+    return kind != "negation" or any(says_no(each.words) for each in other.passages)
+
+
+def _best(clause: _Clause, other: Reading) -> list[tuple[float, Passage]]:
+    """The passages that say most of it; one with its neighbours counts for a little less."""
+    found = []
+    for share, passage in other.best(clause.units):
+        if share < 0.7:
+            share = max(share, 0.85 * coverage(clause.units, other.around(passage)))
+        found.append((share, passage))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _part(units: Sequence[Unit], passage: Passage, share: float) -> Part | None:
+    """The part of the passage that has nearly all that it has of these units."""
+    scored = [(coverage(units, part.terms), part) for part in passage.parts]
+    if not scored:
+        return None
+    best, part = max(scored, key=lambda each: each[0])
+    return part if best >= 0.7 * share else None
+
+
+def _polarity(kind: str, clause: _Clause, passage: Passage, part: Part | None) -> _Verdict:
+    if kind == "promise":
+        return _Verdict(True)
+    words = passage.words if part is None else part.words
+    span = (passage.start, passage.end) if part is None else (part.start, part.end)
+    if kind in ("negation", "exception"):
+        if _denies(passage, part):
+            return _Verdict(True)
+        return (
+            _Verdict(True, span)
+            if kind == "negation" or is_including(words) or is_led_by_if(words)
+            else _Verdict(False)
+        )
+    if kind == "condition":
+        ours, theirs = direction(clause.words), direction(words)
+        if ours * theirs < 0 and not negations(clause.words) and not negations(words):
+            return _Verdict(True, span)
+        if is_led_by_if(clause.words) and is_led_by_if(words) and _only_if(words):
+            if (negations(clause.words) - negations(words)) % 2 and not says_no(words) != says_no(
+                clause.words
+            ):
+                return _Verdict(True)
+            if negations(clause.words) and not says_no(words):
+                return _Verdict(True, span)
+    return _Verdict(True)
+
+
+def _only_if(words: str) -> bool:
+    return "unless" not in words and "except" not in words and "除非" not in words and "除外" not in words
+
+
+def _denies(passage: Passage, part: Part | None) -> bool:
+    """Whether what is said there is denied or restricted: in the part, or before it and never taken back."""
+    if part is None or says_no(part.words):
+        return part is not None or says_no(passage.words) or says_no(passage.lead)
+    if takes_back(part.words):
+        return False
+    return says_no(passage.words) or says_no(passage.lead)
+
+
+def _is_in(fact: Fact, changed: list[tuple[Fact, tuple[int, int]]]) -> bool:
+    return any(start < fact.end and fact.start < end for _, (start, end) in changed)
+
+
+def _pair(
+    left: list[_Clause], made: list[_Clause], compared: Compared, here: Reading, there: Reading
+) -> None:
+    """Of what is left on both sides: which is which with another value; the rest is lost, and invented."""
+    scored = []
+    if len(left) * len(made) <= _PAIRS_MAX:
+        for mine in left:
+            for theirs in made:
+                share = _nearness(mine, theirs, here, there)
+                if share >= _NEAR:
+                    scored.append((share, mine, theirs))
+    scored.sort(key=lambda each: (-each[0], each[1].fact.start, each[2].fact.start))
+    used: set[int] = set()
+    for _, mine, theirs in scored:
+        if id(mine) not in used and id(theirs) not in used:
+            used |= {id(mine), id(theirs)}
+            compared.changed.append((mine.fact, (theirs.fact.start, theirs.fact.end)))
+    compared.lost += [each.fact for each in left if id(each) not in used]
+    compared.invented += [each.fact for each in made if id(each) not in used]
+
+
+def _nearness(mine: _Clause, theirs: _Clause, here: Reading, there: Reading) -> float:
+    own = _common(mine.units, theirs.units)
+    around = _common(_around(mine, here), _around(theirs, there))
+    return max(own, 0.9 * around)
+
+
+def _around(clause: _Clause, reading: Reading) -> list[Unit]:
+    if not clause.around and clause.passage is not None:
+        clause.around = units_of(clause.passage.words)
+    return clause.around
+
+
+def _common(one: Sequence[Unit], other: Sequence[Unit]) -> float:
+    few, many = (one, other) if len(one) <= len(other) else (other, one)
+    if not few:
+        return 0.0
+    return coverage(few, frozenset().union(*(each.terms for each in many)))

@@ -1,0 +1,233 @@
+"""What a clause says, as units that another text has or has not; and where in a text most of them are.
+
+A unit is one word of English, or one character of Chinese: it has a weight and the terms that stand for it, any
+of which will do (its stem, its concepts, the pairs of characters that it is in). Words that are the cue, say
+little, or are numbers are no units.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from castore.summary.fidelity.concepts import english_concept, han_concepts
+from castore.summary.fidelity.model import Text
+from castore.summary.fidelity.sentences import sentences
+from castore.summary.fidelity.terms import is_han, stem
+
+__all__ = ["Part", "Passage", "Reading", "Unit", "coverage", "read", "terms_of", "units_of"]
+
+
+class Unit(NamedTuple):
+    weight: float
+    terms: frozenset[str]
+
+
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
+_SAY_LITTLE = frozenset(
+    ["a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "from", "with", "as", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this", "that", "these", "those", "there", "here", "he", "she", "they", "him", "them", "their", "his", "her", "we", "us", "our", "you", "your", "i", "me", "my", "do", "does", "did", "done", "has", "have", "had", "having", "will", "would", "shall", "should", "may", "might", "can", "could", "must", "not", "no", "nor", "so", "such", "than", "then", "too", "very", "just", "also", "only", "all", "any", "each", "every", "some", "more", "most", "other", "another", "into", "onto", "over", "under", "about", "after", "before", "when", "while", "which", "who", "whom", "whose", "what", "where", "why", "how", "if", "unless", "except", "until", "up", "out", "off", "per", "via", "within", "without", "please", "don't", "doesn't", "didn't", "isn't", "aren't", "wasn't", "weren't", "won't", "can't", "cannot", "couldn't", "shouldn't", "mustn't", "hasn't", "haven't", "never", "ever", "longer", "case", "event", "provided", "condition", "conditions", "subject", "long", "once", "whenever", "assuming", "allowed", "permitted", "possible", "forbidden", "prohibited", "excluded", "exclude", "excludes", "excluding", "exception", "exceptions", "exempt", "apart", "aside", "deadline", "least", "late", "later", "than", "ll", "ve", "re", "d", "s", "t", "m", "both", "either", "neither", "yet", "still", "already", "again", "back", "own", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "sixty", "ninety", "hundred", "thousand", "million", "day", "days", "hour", "hours", "week", "weeks", "month", "months", "year", "years", "minute", "minutes", "second", "seconds", "however", "though", "go", "goes", "promise", "promises", "promised", "guarantee", "guarantees", "guaranteed", "pledge", "commit", "committed", "agree", "agreed", "agrees", "shall", "kg", "g", "mg", "km", "m", "cm", "mm", "ml", "l", "gb", "mb", "kb", "tb", "ms", "s", "min", "hr", "hrs", "eur", "usd", "gbp", "percent", "°c", "c", "f", "am", "pm", "utc", "apply", "applies", "applied", "applicable", "clause", "section", "article", "policy", "rule", "rules", "make", "makes", "made", "get", "gets", "including", "include", "includes", "included", "upon", "during", "above", "below", "mean", "means"]
+)
+_HAN_LITTLE = frozenset(
+    "的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
+)
+_HAN_CUES = re.compile(
+    "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下|条件|的话|方可|才能"
+    "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需|没有|可以|允许|承诺|保证"
+    "|之内|以内|之前|以前|之后|包括|团队|物业|公司|甲方(?=承诺)|乙方(?=保证)"
+)
+_PREFIX = 6
+
+
+def units_of(lower: str) -> list[Unit]:
+    """The units of a clause in lower case and plain forms."""
+    found = []
+    for word in _WORD.findall(lower):
+        if is_han(word[0]):
+            for run in _HAN_CUES.sub(" ", word).split():
+                found += _han_units(run)
+        elif not word[0].isdigit() and word not in _SAY_LITTLE:
+            found.append(Unit(_weight(word), _of_word(word)))
+    return found
+
+
+_COMMON = frozenset(
+    ["send", "sends", "sent", "use", "uses", "used", "take", "takes", "taken", "give", "gives", "given", "show", "shows", "add", "adds", "added", "work", "works", "set", "put", "call", "keep", "keeps", "new", "good", "way", "thing", "things", "people", "person", "time", "times", "place", "part", "case", "cases", "way", "gladly", "happen", "happens"]
+)
+
+
+def _weight(word: str) -> float:
+    return 0.6 if word in _COMMON else 0.5 if word.endswith("ly") else 1.0
+
+
+def _of_word(word: str) -> frozenset[str]:
+    stemmed = stem(word.partition("'")[0])
+    terms = {stemmed, *english_concept(stemmed)}
+    if len(stemmed) > _PREFIX:
+        terms.add(stemmed[:_PREFIX] + "~")
+    return frozenset(terms)
+
+
+def _han_units(run: str) -> list[Unit]:
+    terms: list[set[str]] = [set() for _ in run]
+    for at in range(len(run) - 1):
+        pair = run[at : at + 2]
+        terms[at].add(pair)
+        terms[at + 1].add(pair)
+    for start, end, concepts in han_concepts(run):
+        for at in range(start, end):
+            terms[at] |= concepts
+    if len(run) == 1:
+        terms[0].add(run)
+    return [
+        Unit(0.5, frozenset(each))
+        for character, each in zip(run, terms, strict=True)
+        if character not in _HAN_LITTLE
+    ]
+
+
+def terms_of(lower: str) -> set[str]:
+    """All that may stand for a unit in this text."""
+    found: set[str] = set()
+    for word in _WORD.findall(lower):
+        if is_han(word[0]):
+            found.update(word)
+            found.update(map("".join, zip(word, word[1:], strict=False)))
+            for _, _, concepts in han_concepts(word):
+                found |= concepts
+        elif not word[0].isdigit():
+            found |= _of_word(word)
+            bare = word.removeprefix("un").removeprefix("non")
+            if bare != word and len(bare) > 3:
+                found |= _of_word(bare)
+    return found
+
+
+def coverage(units: Sequence[Unit], terms: set[str] | frozenset[str]) -> float:
+    """The share of the units, by weight, that the terms have."""
+    whole = sum(unit.weight for unit in units)
+    if not whole:
+        return 0.0
+    return sum(unit.weight for unit in units if not unit.terms.isdisjoint(terms)) / whole
+
+
+class Part(NamedTuple):
+    """A piece of a sentence between two marks."""
+
+    start: int
+    end: int
+    words: str
+    terms: frozenset[str]
+
+
+_MARK = re.compile(
+    r",(?!\d)|[;:](?=\s)|[()，；：（）]|\s(?:but|and|while|whereas|though)\s(?=\S)|\s[-–—]\s|—"
+)
+
+
+_ALL_BUT = re.compile(r"\b(?:all|any|every\w*|no|nothing|nobody|none)\b[^,;]{0,25}\Z")
+
+
+@dataclass(eq=False)
+class Passage:
+    """A sentence, from `start` to `end`. lead: the line above it that a list hangs on, in lower case."""
+
+    start: int
+    end: int
+    words: str
+    lead: str
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(terms_of(self.words))
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        found, begin = [], 0
+        for at, until in (*(mark.span() for mark in _MARK.finditer(self.words)), (len(self.words), 0)):
+            words = self.words[begin:at]
+            if _ALL_BUT.search(words) and self.words[at:until].strip() == "but":
+                continue
+            if words.strip():
+                found.append(Part(self.start + begin, self.start + at, words, frozenset(terms_of(words))))
+            begin = until
+        return found
+
+
+_POSTINGS_MAX = 3000
+"""A term of more passages than this finds none: it says too little."""
+_BEST = 8
+
+
+class Reading:
+    """A text by its passages."""
+
+    def __init__(self, text: Text) -> None:
+        lower = text.lower
+        self.passages: list[Passage] = []
+        lead = ""
+        for start, end in sentences(lower):
+            words = lower[start:end]
+            if words.endswith((":", "：")):
+                lead = words
+            elif words[:1] not in "-*•#>|0123456789" and words[:1] != "":
+                lead = ""
+            self.passages.append(Passage(start, end, words, lead))
+        self._starts = [each.start for each in self.passages]
+
+    def rated(self, units: Sequence[Unit]) -> list[Unit]:
+        """The units, each the lighter the more passages of this text have it."""
+        rated = []
+        for unit in units:
+            count = min(
+                (len(self._postings.get(term, ())) for term in unit.terms if term[0] not in "="), default=1
+            )
+            rated.append(Unit(unit.weight / max(1, count) ** 0.5, unit.terms))
+        return rated
+
+    def at(self, offset: int) -> Passage:
+        """The passage that holds this character."""
+        return self.passages[max(0, bisect_right(self._starts, offset) - 1)]
+
+    @cached_property
+    def _postings(self) -> dict[str, list[int]]:
+        postings: dict[str, list[int]] = {}
+        for number, passage in enumerate(self.passages):
+            for term in passage.terms:
+                postings.setdefault(term, []).append(number)
+        return postings
+
+    def best(self, units: Sequence[Unit]) -> list[tuple[float, Passage]]:
+        """The passages that have most of these units, the best first, each with how much."""
+        tally: dict[int, float] = {}
+        for unit in units:
+            numbers: set[int] = set()
+            for term in unit.terms:
+                numbers.update(self._postings.get(term, ())[:_POSTINGS_MAX])
+            for number in numbers:
+                tally[number] = tally.get(number, 0.0) + unit.weight
+        return [
+            (coverage(units, self.passages[number].terms), self.passages[number])
+            for number in nlargest(_BEST, tally, key=tally.__getitem__)
+        ]
+
+    def around(self, passage: Passage) -> frozenset[str]:
+        """The terms of a passage and of its neighbours."""
+        number = bisect_right(self._starts, passage.start) - 1
+        near = self.passages[max(0, number - 1) : number + 2]
+        return frozenset().union(*(each.terms for each in near))
+
+
+_read: WeakKeyDictionary[Text, Reading] = WeakKeyDictionary()
+
+
+def read(text: Text) -> Reading:
+    """The reading of a text, made once."""
+    if (reading := _read.get(text)) is None:
+        reading = _read[text] = Reading(text)
+    return reading

@@ -1,0 +1,96 @@
+"""Polarity: whether words say yes or no, more or less, before or after; English and Chinese, in lower case."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "direction",
+    "has_cue",
+    "is_including",
+    "is_later",
+    "is_led_by_if",
+    "negations",
+    "says_no",
+    "takes_back",
+]
+
+_NO = re.compile(
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|no longer|forbid\w*|forbade|prohibit\w*|bann\w+|ban|disallow\w*"
+    r"|ineligible|exclu\w+|except\w*|unless|exempt\w*|apart from|aside from|other than|but for|all (?:\w+ )?but|barring|save for"
+    r"|refus\w+|reject\w*|den(?:y|ie[sd])|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free"
+    r"|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*|block\w*|instead"
+    r"|rather|hardly|rarely|unable|keep|keeps|kept|stay\w*|remain\w*|still|otherwise|restrict\w*|limit\w*|bar(?:s|red)?"
+    r"|off-limits|open issue|pending|absent|abstain|withheld|end(?:s|ed)?|ceas\w+|discontinu\w+|gone|any ?more|at most|maximum"
+    r"|up to|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible|sufficient)\w*)\b|n't\b"
+    r"|不|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外|否|缺|停止|取消|作废|最多|上限|至多|以内"
+)
+"""All that may say that something is not so, or only so."""
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|cannot|neither|nor|none|without)\b|n't\b|\bun[a-z]{5,}|不(?!同|仅|断|良)|没|未(?!来)|无(?!论)"
+)
+_POSITIVE = re.compile(
+    r"\b(?:may|can|will|is|are|was|were|must|should|has|have|had|does|did|do|too|also|approved|allowed)\b|也|可以|允许|同意|都|仍可|要|会"
+)
+_INCLUDING = re.compile(
+    r"\bincluding\b|\beven (?:if|for|when)\b|\bas well\b|\btoo\b|\balso\b|包括|包含|也|含|即使|在内|同样"
+)
+_IF = re.compile(r"\b(?:if|when|whenever|provided|as long as|once)\b|如果|若|只要|当|一旦")
+_UP = re.compile(
+    r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|at least|or later|beyond)\b|超过|大于|高于|多于|以上|超出"
+)
+_DOWN = re.compile(
+    r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller|at most)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
+)
+_LATER = re.compile(
+    r"\b(?:after|since|from|no earlier than|not before|starting|following)\s*\Z|从\s*\Z|自\s*\Z"
+)
+
+
+_CUES = {
+    "promise": re.compile(
+        r"\b(?:will|shall|promis\w+|guarant\w+|commit\w*|pledg\w+|going to|agree\w*)\b|'ll\b|会|将|承诺|保证|负责"
+    ),
+    "condition": re.compile(
+        r"\b(?:if|when|whenever|only|unless|provided|once|as long as|in case|should|after|until|before|requir\w+|needs?|must"
+        r"|subject|depend\w*|condition\w*|limited|assuming|where|with|without|for)\b|如|若|只|仅|前提|须|需|经|当|凡|一旦|的话|限|才|时"
+    ),
+}
+
+
+def has_cue(kind: str, words: str) -> bool:
+    """Whether a clause of this kind could stand there."""
+    cues = _CUES.get(kind)
+    return cues is not None and cues.search(words) is not None
+
+
+def says_no(words: str) -> bool:
+    """Whether anything in it may deny or restrict."""
+    return _NO.search(words) is not None
+
+
+def negations(words: str) -> int:
+    return sum(1 for _ in _NEGATION.finditer(words))
+
+
+def takes_back(words: str) -> bool:
+    """Whether it has a verb of its own that says yes, so that a `not` before it does not reach it."""
+    return _POSITIVE.search(words) is not None
+
+
+def is_including(words: str) -> bool:
+    return _INCLUDING.search(words) is not None
+
+
+def is_led_by_if(words: str) -> bool:
+    return _IF.search(words) is not None
+
+
+def direction(words: str) -> int:
+    """1: more than; -1: less than; 0: neither or both."""
+    return bool(_UP.search(words)) - bool(_DOWN.search(words))
+
+
+def is_later(before: str) -> bool:
+    """Whether what stands right before a date makes it the earliest, not the latest."""
+    return _LATER.search(before) is not None
