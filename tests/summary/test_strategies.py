@@ -132,6 +132,13 @@ class TestExtractReads:
         assert '"deadline_days": 7' in summary.split("\n")
         assert RULE in ExtractStrategy(200, "fresh food").summarize(source.encode())
 
+    def test_each_line_of_a_log_is_its_own(self) -> None:
+        lines = [f"[2026-11-30 14:{minute:02}:00] web: all is well with it" for minute in range(60)]
+        lines[31] = "[2026-11-30 14:31:00] web: ERROR, 37 of them"
+        summary = ExtractStrategy(200, "any error?").summarize("\n".join(lines).encode())
+        assert lines[31] in summary.split("\n")
+        assert set(summary.split("\n")) <= {"…", *lines}
+
     def test_a_session_is_what_it_says(self) -> None:
         summary = ExtractStrategy(200, "apples").summarize(pi_session("apples " * 100))
         assert '"type"' not in summary

@@ -25,7 +25,7 @@ from castore.summary.fidelity.kinds import EXTRACTORS
 from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.terms import terms
 from castore.summary.key import OptionValue
-from castore.summary.strategies.reading import Reading, read_source
+from castore.summary.strategies.reading import PIECE_CHARACTERS_MAX, Reading, read_source
 from castore.transcript.collapse.summarizer import checked_summary
 
 __all__ = ["CHARACTERS_DEFAULT", "CHARACTERS_MIN", "ELLIPSIS", "ExtractStrategy"]
@@ -52,6 +52,8 @@ _ASKED_WEIGHT = 12.0
 """Of a piece that has all the terms of the question, beside its facts; and these count double in it."""
 _SHARE_MIN = 0.3
 """A piece that shares fewer of the question's terms does not bear on it."""
+_MARGIN = 10
+"""Characters that the lines `…` around one piece take, and some."""
 _GAP_CHARACTERS_MAX = 24
 """White space between two pieces that follow each other stays, up to that."""
 
@@ -83,7 +85,7 @@ class ExtractStrategy:
 
     def summarize(self, source: bytes) -> str:
         """Raises DocumentInvalid for what is not UTF-8, SummarizerFailed for what says nothing."""
-        reading = read_source(source)
+        reading = read_source(source, min(PIECE_CHARACTERS_MAX, self.characters - _MARGIN))
         said = reading.whole.strip()
         if len(said) > self.characters:
             chosen = _chosen(reading, self.question, self.characters)
