@@ -69,6 +69,7 @@ _NAMED = re.compile(
     r"(?:(?: ?- ?| to | and )(?P<until>[0-9]{1,2})(?:st|nd|rd|th)?(?![0-9:%a-z]))?)?"
     r"(?:(?:,? (?:of )?|-)(?P<year>(?:19|20)[0-9]{2})(?![0-9]))?"
 )
+_TO_MONTH = re.compile(rf"(?: ?- ?| to | through | until ){_MONTH}(?![A-Za-z])")
 _DAY_BEFORE = re.compile(
     r"(?<![0-9.:/])(?:(?P<since>[0-9]{1,2})(?:st|nd|rd|th)?(?: ?- ?| to | and ))?"
     r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?: of| day of)?[ -]$"
@@ -90,6 +91,8 @@ _NAME_LENGTH = {"mon": 6, "tue": 7, "wed": 9, "thu": 8, "fri": 6, "sat": 8, "sun
 _QUARTER = re.compile(
     r"q([1-4])(?![a-z0-9])(?<![a-z0-9_/.-]q[1-4])(?:,? (?:of )?((?:19|20)[0-9]{2})(?![0-9]))?"
 )
+_ORDERED = {"first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4}
+_QUARTER_IN_WORDS = re.compile(r" quarter(?![a-z])(?:,? (?:of )?((?:19|20)[0-9]{2}))?")
 _YEAR_BEFORE = re.compile(r"((?:19|20)[0-9]{2})[ -]$")
 
 
@@ -111,11 +114,20 @@ def named_dates(plain: str, lower: str) -> Iterator[Found]:
             if not lower[at - 1 : at].isalpha() and not lower[end : end + 1].isalpha():
                 yield Found("time", at, end, Clock(second))
             at = lower.find(name, end)
+    yield from _quarters(lower)
+
+
+def _quarters(lower: str) -> Iterator[Found]:
+    for match in _QUARTER_IN_WORDS.finditer(lower):
+        word = lower[max(0, match.start() - 8) : match.start()].rpartition(" ")[2]
+        if word in _ORDERED:
+            year = int(match[1]) if match[1] else None
+            yield Found("date", match.start() - len(word), match.end(), Day(year, quarter=_ORDERED[word]))
     for match in _QUARTER.finditer(lower):
-        start, year = match.start(), match[2]
-        if year is None and (before := _YEAR_BEFORE.search(lower[max(0, start - 5) : start])):
-            start, year = start - len(before[0]), before[1]
-        yield Found("date", start, match.end(), Day(int(year) if year else None, quarter=int(match[1])))
+        start, said = match.start(), match[2]
+        if said is None and (before := _YEAR_BEFORE.search(lower[max(0, start - 5) : start])):
+            start, said = start - len(before[0]), before[1]
+        yield Found("date", start, match.end(), Day(int(said) if said else None, quarter=int(match[1])))
 
 
 def _named(plain: str, lower: str, match: re.Match[str]) -> Iterator[Found]:
@@ -131,7 +143,8 @@ def _named(plain: str, lower: str, match: re.Match[str]) -> Iterator[Found]:
         start -= len(window) - before.start()
     elif not days and year is None:
         previous = window.rstrip().rpartition(" ")[2].strip("(\"'-")
-        if previous not in _IN_MONTH or (match["dot"] and end - start < 5):
+        is_range = _TO_MONTH.match(plain, end) is not None
+        if (previous not in _IN_MONTH and not is_range) or (match["dot"] and end - start < 5):
             return
         if previous in ("and", "to", "this", "of") and month in (3, 5):
             return
@@ -259,11 +272,11 @@ _ZONE = (
 CLOCK = re.compile(
     r"(?P<hour>[0-9]{1,2})(?:"
     r":(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?:\.[0-9]{1,9})?)?(?![0-9]|:[0-9])"
-    r"|(?= ?(?:[ap]\.?m(?![a-z])|o'clock))"
+    r"|(?:\.(?P<dotted>[0-5][0-9]))?(?= ?(?:[ap]\.?m(?![a-z])|o'clock))"
     r"|(?P<to>(?::[0-5][0-9])?(?= ?(?:-|to|and|until|till) ?[0-9]{1,2}(?::[0-5][0-9])? ?[ap]\.?m(?![a-z])))"
     r"| ?[点时](?P<han>半|整|钟|(?P<han_minute>[0-9]{1,2}) ?分(?!钟)|一刻)?(?![间候段光建要意说原理内代刻])"
     r")"
-    rf"(?: ?(?P<half>[ap])\.?m(?![a-z])\.?| ?o'clock)?{_ZONE}"
+    rf"(?: ?(?P<half>[ap])(?:m|\.m\.?)(?![a-z])| ?o'clock)?{_ZONE}"
 )
 _TO = re.compile(r" ?(?:-|to|and|until|till) ?([0-9]{1,2})(?::[0-5][0-9])? ?([ap])\.?m")
 _HAN_EVIDENCE_BEFORE = "在于到至从天日午晚上早每"
@@ -290,7 +303,7 @@ def clock_of(lower: str, at: int) -> tuple[Clock, int, int] | None:
     match = CLOCK.match(lower, at)
     if match is None:
         return None
-    hour, minute = int(match["hour"]), int(match["minute"] or match["han_minute"] or 0)
+    hour, minute = int(match["hour"]), int(match["minute"] or match["dotted"] or match["han_minute"] or 0)
     start, end, half = at, match.end(), match["half"]
     part = lower[at - 2 : at] if at >= 2 and lower[at - 2 : at] in DAYPARTS else None
     if part is not None:

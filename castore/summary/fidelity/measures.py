@@ -18,7 +18,7 @@ from castore.summary.fidelity.model import Fact
 from castore.summary.fidelity.numerals import NUMBER, Magnitude, number_value, times, words_value
 from castore.summary.fidelity.units import CURRENCY_SIGNS, SCALES, UNITS, Unit, noun, unit_of_han
 
-__all__ = ["Measure", "Near", "measure", "measures", "words_measure"]
+__all__ = ["PEOPLE", "Measure", "Near", "measure", "measures", "words_measure"]
 
 
 class Near(NamedTuple):
@@ -64,6 +64,8 @@ _RATE = re.compile(
     r" ?/ ?([a-z]+|秒|分钟|小时|天|日|周|月|年|人|次)|[ -]per[ -]([a-z]+)|,? (?:each|every|an?) "
     r"(second|minute|hour|day|week|month|quarter|year)(?![a-z])"
 )
+PEOPLE = frozenset(("people", "men", "women", "children", "staff"))
+"""Plurals that have an ending of their own."""
 _HAN_RATE = re.compile("每个?(秒|分钟|小时|天|日|周|月|年)[^0-9，。；\n]{0,6}$")
 _PREFIXES = {"us$": "USD", "hk$": "HKD", "a$": "AUD", "c$": "CAD", "s$": "SGD", "nt$": "TWD"}
 _CURRENCIES = {unit.name: unit for unit in UNITS.values() if unit.kind == "money" and unit.factor == 1}
@@ -93,6 +95,7 @@ _HAN_SCALES = {
     "万亿": 10**12,
 }
 _HAN_CLASSIFIERS = "个名位台份件条家笔张项只次人种款辆艘套组批架段句页章节轮行列座处所户门"
+_TENTHS = re.compile("成(?![为功立员本长熟果就分交绩都年败品语效千百人])|折(?![叠扣返腾旧中])")
 _HAN_NO_NOUN = re.compile("[的了是在和与及或以之内后前起至到均都，。]")
 _SINGLE_LOWER = frozenset("sdhwylgmbx")
 
@@ -215,6 +218,8 @@ def _han_unit(tail: re.Match[str]) -> Unit | None:
 def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail: re.Match[str]) -> Measure:
     word, at = tail["word"], tail.start("word")
     unit = UNITS.get(word)
+    if word == "m" and _SECONDS.match(lower, tail.end()):
+        unit = UNITS["min"]
     if unit is not None and len(word) == 1 and text[at] != word:
         unit = None
     is_adjective = word in _WORKING or (unit is None and word not in _NO_NOUN)
@@ -232,10 +237,12 @@ def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail
         return Measure(start, tail.end(), value, unit)
     if word in _NO_NOUN or (tail["gap"] is None and len(word) > 0 and word in ("st", "nd", "rd", "th")):
         return Measure(start, end, value, None)
-    until = tail.end() if word.endswith("s") and tail["gap"] else end
+    is_plural = word.endswith("s") or word in PEOPLE
+    until = tail.end() if is_plural and tail["gap"] else end
     return Measure(start, until, value, None, noun(word))
 
 
+_SECONDS = re.compile(r" ?[0-9]{1,2} ?s(?:ec)?(?![a-z])")
 _NEXT_WORD = re.compile(r"[ -]([a-z]{1,16}+)")
 
 
@@ -256,6 +263,9 @@ def _of_han(lower: str, start: int, end: int, value: Magnitude, tail: re.Match[s
         return Measure(start, at + 2 + found[1], _plus_half(value), found[0])
     rate = before[1] if (before := _HAN_RATE.search(lower, max(0, start - 12), start)) else None
     rate = UNITS[rate].name if rate in UNITS else "month" if rate == "月" else None
+    if (tenths := _TENTHS.match(words)) and isinstance(value, int) and (value <= 10 or words[0] == "折"):
+        percent = value * 10 if words[0] == "成" else 100 - (value * 10 if value < 10 else value)
+        return Measure(start, at + tenths.end(), percent, UNITS["%"])
     if found := unit_of_han(words):
         unit, length = found
         return _rated(lower, Measure(start, at + length, value, unit, None, rate))

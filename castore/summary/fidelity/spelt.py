@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from castore.summary.fidelity.dates import DAYPARTS, Clock, clock_of
-from castore.summary.fidelity.measures import Measure, measure, words_measure
+from castore.summary.fidelity.measures import PEOPLE, Measure, measure, words_measure
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import HAN_DIGITS, han_value
+from castore.summary.fidelity.numerals import HAN_DIGITS, han_value, words_value
 from castore.summary.fidelity.units import UNITS, unit_of_han
 
-__all__ = ["COUNTED", "han_numbers", "spelt_numbers"]
+__all__ = ["COUNTED", "han_numbers", "share_of", "spelt_numbers"]
 
 _FIRST = (
     "(?:t(?:wo|hree|en|welve|wenty|hirt|wice|housand)|f(?:our|ive|ift|ort)|s(?:ix|even)|e(?:ight|leven)|nine|one"
-    "|h(?:undred|alf)|million|billion|dozen)"
+    "|h(?:undred|alf)|quarter|million|billion|dozen)"
 )
 _BEHIND_SPACE = re.compile(f" {_FIRST}")
 _BEFORE_WORD = "\n(-"
@@ -32,6 +32,16 @@ _ARTICLE = re.compile(
 )
 _HALF = re.compile(r"half(?:[ -]an?)?[ -](?P<unit>minute|hour|day|week|month|year)(?![a-z])")
 _SHARE = re.compile(r"(?P<over>one|two|three|four)[ -](?P<under>third|quarter|fifth|half)s?(?![a-z])")
+_OF_AN_HOUR = re.compile(r"(?:(?P<over>one|three) )?quarters?(?: of an|-) ?hour(?![a-z])")
+_NAMED = {
+    word: value for value, word in enumerate(str.split("one two three four five six seven eight nine ten"), 1)
+}
+_ANY_NAMED = "|".join(_NAMED)
+_ONE_IN = re.compile(
+    rf"([0-9]{{1,2}}|{_ANY_NAMED}) (?:in|out of) (?:every )?([0-9]{{1,3}}|{_ANY_NAMED})(?![0-9a-z.,])"
+)
+_NEXT_WORD = re.compile(" ([a-z]+)")
+_PAST = re.compile(r"(half|quarter) (past|to) ")
 _UNDER = {"half": 2, "third": 3, "quarter": 4, "fifth": 5}
 _OVER = {"one": 1, "two": 2, "three": 3, "four": 4}
 _LASTING = frozenset(
@@ -48,7 +58,6 @@ COUNTED = frozenset(
         "sentence word choice possibility idea problem bullet goal phase component and or of to"
     )
 )
-_PEOPLE = frozenset(["people", "men", "women", "children", "staff"])
 
 
 def spelt_numbers(plain: str, lower: str, busy: bytearray) -> Iterator[Fact]:
@@ -68,13 +77,45 @@ def spelt_numbers(plain: str, lower: str, busy: bytearray) -> Iterator[Fact]:
             yield Measure(start, match.end(), value, unit).fact()
 
 
-def _spelt(plain: str, lower: str, start: int, busy: bytearray) -> Iterator[Fact]:
+def _past(lower: str, start: int) -> Fact | None:
+    """Half past six, a quarter to seven: in either half of the day."""
+    match = _PAST.match(lower, start)
+    hour = words_value(lower, match.end()) if match else None
+    if match is None or hour is None or not isinstance(hour[0], int) or not 1 <= hour[0] <= 12:
+        return None
+    minutes = 30 if match[1] == "half" else 15
+    second = hour[0] * 3600 + (minutes if match[2] == "past" else -minutes) * 60
+    return Fact("time", start, hour[1], Clock(second, True))
+
+
+def _part(lower: str, start: int) -> Fact | None:
+    """A part of one: three quarters of an hour, half a day, two-thirds, nine out of ten."""
+    if part := _OF_AN_HOUR.match(lower, start):
+        return Measure(start, part.end(), Decimal(_OVER[part["over"] or "one"]) / 4, UNITS["hour"]).fact()
     if half := _HALF.match(lower, start):
-        yield Measure(start, half.end(), Decimal("0.5"), UNITS[half["unit"]]).fact()
-        return
+        return Measure(start, half.end(), Decimal("0.5"), UNITS[half["unit"]]).fact()
     if share := _SHARE.match(lower, start):
-        key = ("share", (_OVER[share["over"]], _UNDER[share["under"]]))
-        yield Fact("number", start, share.end(), key)
+        key = ("share", _OVER[share["over"]], _UNDER[share["under"]])
+        return Fact("number", start, share.end(), key)
+    return share_of(lower, start)
+
+
+def share_of(lower: str, start: int) -> Fact | None:
+    """One in five, 98 out of 100."""
+    match = _ONE_IN.match(lower, start)
+    if match is None:
+        return None
+    over, under = (int(each) if each.isdecimal() else _NAMED.get(each, 0) for each in match.groups())
+    following = _NEXT_WORD.match(lower, match.end())
+    if not 0 < over < under or (following and following[1] in UNITS):
+        return None
+    return Fact("number", start, match.end(), ("share", over, under))
+
+
+def _spelt(plain: str, lower: str, start: int, busy: bytearray) -> Iterator[Fact]:
+    if fact := _past(lower, start) or _part(lower, start):
+        busy[start : fact.end] = b"\1" * (fact.end - fact.start)
+        yield fact
         return
     found = words_measure(plain, lower, start)
     if found is None or _previous(lower, start - 1) == "and":
@@ -95,7 +136,7 @@ def _is_worth(lower: str, start: int, found: Measure) -> bool:
         return True
     if found.noun is None or found.noun in COUNTED or _previous(lower, start - 1) in _REFERRING:
         return False
-    return found.noun in _PEOPLE or lower[found.end - 1] == "s"
+    return found.noun in PEOPLE or lower[found.end - 1] == "s"
 
 
 def _previous(lower: str, end: int) -> str:
@@ -103,7 +144,6 @@ def _previous(lower: str, end: int) -> str:
 
 
 _HAN = re.compile(f"[{HAN_DIGITS}半][{HAN_DIGITS}]*+")
-_HAN_TENTHS = re.compile("成(?![为功立员本长熟果就分交绩都年败品语效千百人])|折(?![叠扣返腾旧中])")
 _COUNTING = frozenset("个名位台份条家笔张项只次人种款件倍")
 _HAN_COUNTED = (
     "方面",
@@ -123,7 +163,8 @@ _HAN_COUNTED = (
     "的",
     "性",
 )
-_NOT_BEFORE = "第这那其几数前后每某任同统唯单万之周期拜"
+_NOT_BEFORE = "第这那其几数前后每某任同统唯单万之"
+_HAN_FOR = frozenset("期满达共限足仅过少多迟长延等待")
 _HAN_LASTING = ("内", "以内", "之内", "后", "之后", "前", "之前", "左右", "以上", "以下")
 
 
@@ -148,12 +189,7 @@ def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
         return
     if lower.startswith("分之", end) and (over := _HAN.match(lower, end + 2)) and "百" not in spelt:
         share = han_value(over[0]) if over[0] != "半" else None
-        yield Fact("number", start, over.end(), ("share", (share, value)))
-        return
-    if tenths := _HAN_TENTHS.match(lower, end):
-        if value <= 10 or (value < 100 and tenths[0] == "折"):
-            percent = value * 10 if tenths[0] == "成" else 100 - (value * 10 if value < 10 else value)
-            yield Measure(start, tenths.end(), percent, UNITS["%"]).fact()
+        yield Fact("number", start, over.end(), ("share", share, value))
         return
     if lower[end : end + 1] in ("点", "时") and lower[max(0, start - 2) : start] in DAYPARTS:
         yield from _clock(lower, start, end, value)
@@ -188,9 +224,8 @@ def _counted(plain: str, lower: str, start: int, end: int, value: int) -> Iterat
     if unit is not None and unit.kind in ("duration", "money", "percent"):
         if unit.kind == "money" and found.end - end < 2 and lower[found.end - 1] in "块圆角":
             return
-        if value == 1 and unit.name in ("day", "year") and not lower.startswith(_HAN_LASTING, found.end):
-            return
-        if lower[found.end - 1] in "日周" and value == 1 and not lower.startswith(_HAN_LASTING, found.end):
+        is_lasting = lower.startswith(_HAN_LASTING, found.end) or lower[start - 1 : start] in _HAN_FOR
+        if value == 1 and lower[found.end - 1] in "天日周年" and not is_lasting:
             return
         yield found.fact()
     elif unit is not None:

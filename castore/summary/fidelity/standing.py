@@ -45,6 +45,33 @@ _PERCENTS: dict[str, Magnitude] = {
     **dict.fromkeys(str.split("tenth 十分之一"), 10),
     **dict.fromkeys(str.split("full all whole entire double 全 翻倍 翻番"), 100),
 }
+_UNDER: dict[object, tuple[str, ...]] = {
+    2: ("half", "halves", "一半", "半数"),
+    3: ("third", "三分之"),
+    4: ("quarter", "四分之"),
+    5: ("fifth", "五分之"),
+    10: ("tenth", "十分之", "一成"),
+}
+_NAMES = {
+    ("second", 3600): ("hour", "hourly", "一个?小时|每小时", "一个?小时"),
+    ("second", 86400): ("day", "daily", "一天|一日|每天|每日", "一天"),
+    ("second", 604800): ("week", "weekly", "一周|一个?星期|每周", "一周|一个?星期"),
+    ("month", 1): ("month", "monthly", "一个月|每个?月", "一个月"),
+    ("month", 3): ("quarter", "quarterly", "一个?季度|每季", "一个?季度"),
+    ("month", 12): ("year", "yearly|annual|annually", "一年|每年|全年", "一年"),
+}
+_OFTEN: dict[tuple[object, ...], re.Pattern[str]] = {
+    key: re.compile(rf"(?<![a-z])(?:(?:an?|one|per|each|every)[ -]{name}|{often})(?![a-z])|{han}")
+    for key, (name, often, han, _) in _NAMES.items()
+}
+"""What says one of a unit without a number, or how often."""
+_ONCE: dict[tuple[object, ...], re.Pattern[str]] = {
+    key: re.compile(
+        rf"(?<![a-z])(?:(?:one|(?:within|after|for|in|lasts|takes) an?)[ -]{name})(?![a-z])|{han}"
+    )
+    for key, (name, _, _, han) in _NAMES.items()
+}
+"""What says one of a unit, and not how often."""
 _HAN = re.compile(f"[{HAN_DIGITS}]{{1,12}}")
 _INSIDE = "abcdefghijklmnopqrstuvwxyz0123456789_./-"
 _KEPT: WeakKeyDictionary[Facts, Standing] = WeakKeyDictionary()
@@ -134,6 +161,8 @@ class Standing:
             day = Day(day=near.magnitude)
             if any(each.key == day for each in self.by_kind["date"]):
                 return 2
+        if self._says_one(fact.key[:2], near) or (fact.kind == "number" and self._says_name(near)):
+            return 2
         grade = 0
         for each in self.by_magnitude.get(near.magnitude, ()):
             if isinstance(each.near, Near) and _same_rate(near, each.near):
@@ -145,17 +174,41 @@ class Standing:
             grade = 1
         return grade
 
+    def _says_one(self, key: tuple[object, ...], near: Near) -> bool:
+        """Whether it says a duration of one unit without a number: monthly, for a year, 一年."""
+        said = (_OFTEN if near.magnitude == 1 else _ONCE).get(key)
+        return said is not None and said.search(self.lower) is not None
+
+    def _says_name(self, near: Near) -> bool:
+        """Whether a bare number is a year or a version here."""
+        if near.is_unit:
+            return False
+        if any(each.key == str(near.magnitude) for each in self.by_kind["version"]):
+            return True
+        return any(
+            isinstance(each.key, Day) and each.key.year == near.magnitude for each in self.by_kind["date"]
+        )
+
     def _says_percent(self, magnitude: Magnitude) -> bool:
         words = (word for word, value in _PERCENTS.items() if value == magnitude)
-        return any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", self.lower) for word in words)
+        if any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", self.lower) for word in words):
+            return True
+        shares = (each.key for each in self.by_kind["number"] if isinstance(each.key, tuple))
+        return any(key[0] == "share" and key[2] and key[1] * 100 / key[2] == magnitude for key in shares)
 
     def _says_share(self, fact: Fact, words: str) -> bool:
         if re.sub(r"\s", "", words.lower()) in self._dense:
             return True
-        if isinstance(fact.key, tuple) and fact.key[0] == "share":
-            over, under = fact.key[1]
-            return over in self.numbers and under in self.numbers
-        return False
+        if not isinstance(fact.key, tuple) or fact.key[0] != "share":
+            return False
+        _, over, under = fact.key
+        if any(
+            each.key == ("percent", over * 100 / under, None) for each in self.by_kind["percent"] if under
+        ):
+            return True
+        if over in self.numbers and (under in self.numbers or (over == 1 and under == 2)):
+            return True
+        return any(re.search(rf"(?<![a-z]){word}", self.lower) for word in _UNDER.get(under, ()))
 
     @cached_property
     def _dense(self) -> str:

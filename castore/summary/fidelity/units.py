@@ -33,7 +33,7 @@ _SPELT: dict[tuple[str, str, int | Decimal, str], str] = {
     ("duration", "second", 1, "second"): "s sec secs second seconds 秒 秒钟",
     ("duration", "second", _MINUTE, "minute"): "min mins minute minutes 分钟",
     ("duration", "second", _HOUR, "hour"): "h hr hrs hour hours 小时 个小时 个钟头 钟头 个钟",
-    ("duration", "second", _DAY, "day"): "d day days 天 日 个自然日 自然日 个日历日 日历日 天内 昼夜",
+    ("duration", "second", _DAY, "day"): "d day days 天 日 个自然日 自然日 个日历日 日历日 昼夜",
     ("duration", "second", 7 * _DAY, "week"): "w wk wks week weeks 周 星期 个星期 礼拜 个礼拜",
     ("duration", "second", 14 * _DAY, "fortnight"): "fortnight fortnights",
     ("duration", "month", 1, "month"): "mo mos mth mths month months 个月",

@@ -25,7 +25,7 @@ from castore.summary.fidelity.dates import (
 from castore.summary.fidelity.measures import measures
 from castore.summary.fidelity.model import Fact, Text
 from castore.summary.fidelity.numerals import NUMBER
-from castore.summary.fidelity.spelt import han_numbers, spelt_numbers
+from castore.summary.fidelity.spelt import han_numbers, share_of, spelt_numbers
 
 __all__ = ["extract"]
 
@@ -42,6 +42,11 @@ _SHAPE = re.compile(
 )
 _MARKED_VERSION = re.compile(rf"v[0-9]{{1,8}}(?:\.[0-9]{{1,8}}){{0,4}}(?:\.x)?{_PRE}(?![a-z0-9_])")
 _TO_VERSION = re.compile(rf"[0-9]{{1,8}}(?:\.[0-9]{{1,8}}){{0,4}}{_PRE}(?![a-z0-9_])")
+_MORE_VERSIONS = re.compile(
+    r"(?:, | and | or | to |/|, and | & )"
+    r"([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})(?![a-z0-9_%.])(?! ?[a-z]*(?:second|minute|hour|day|%))"
+)
+_JOINED_MAX = 20
 _VERSIONED = frozenset(
     str.split(
         "version versions ver release python node nodejs node.js java jdk golang rust ruby php postgres "
@@ -61,7 +66,7 @@ _LABELS = frozenset(
 _IN_YEAR = frozenset(
     str.split(
         "in since by from until till of during before after through year fy for late early mid between "
-        "and to summer spring autumn fall winter copyright"
+        "and to founded established born built summer spring autumn fall winter copyright"
     )
 )
 _ON_DAY = frozenset(str.split("on by before after until till from since due to through"))
@@ -99,6 +104,7 @@ _TIMED = frozenset(" :点时ap-'o")
 _BEHIND_WORD = " :=#≥>^~(\"'*`"
 _WORD_AT_END = re.compile("[a-z0-9.]*$")
 _HAN = re.compile("[\u4e00-\u9fff]")
+_DOTTED = re.compile(r"[0-9]{1,2}\.[0-5][0-9] ?[ap]\.?m(?![a-z])")
 _NUMBER = re.compile(NUMBER)
 _SIDES = re.compile("[0-9]+")
 _MARKUP = " \t#*->([|"
@@ -212,21 +218,27 @@ def _of_date(plain: str, lower: str, start: int, shape: re.Match[str]) -> tuple[
 def _of_ratio(lower: str, start: int, end: int, spelt: str) -> tuple[list[Fact], int]:
     if spelt == "24/7":
         return [], end
-    month, day = map(int, spelt.split("/"))
-    if 1 <= month <= 12 and 1 <= day <= 31 and _word_before(lower, start) in _ON_DAY:
-        return [Fact("date", start, end, Day(None, month, day))], end
-    return [Fact("number", start, end, ("ratio", spelt))], end
+    over, under = map(int, spelt.split("/"))
+    if 1 <= over <= 12 and 9 < under <= 31 and _word_before(lower, start) in _ON_DAY:
+        return [Fact("date", start, end, Day(None, over, under))], end
+    return [Fact("number", start, end, ("share", over, under))], end
 
 
 def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact], int]:
-    if end - start <= 2 and lower[end : end + 1] in _TIMED and (clock := clock_of(lower, start)):
+    if (
+        (end - start <= 2 or _DOTTED.match(lower, start))
+        and lower[end : end + 1] in _TIMED
+        and (clock := clock_of(lower, start))
+    ):
         said, begin, until = clock
         return [Fact("time", begin, until, said)], until
+    if lower[end : end + 4] in (" in ", " out") and (share := share_of(lower, start)):
+        return [share], share.end
     word = _word_before(lower, start)
     if word in _LABELS or lower[start - 1 : start] in ("第", "#"):
         return [], end
     if word in _VERSIONED and (version := _TO_VERSION.match(lower, start)):
-        return [_version(start, version.end(), version[0])], version.end()
+        return _versions(lower, version)
     found = measures(plain, lower, start, end)
     first = found[0]
     if first.unit is None and len(found) == 1:
@@ -239,6 +251,15 @@ def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact]
     if len(found) == 1 and lower[first.end - 1] in "日号" and (day := _day_of_month(lower, start, end)):
         return [Fact("date", start, first.end, Day(day=day))], first.end
     return [each.fact() for each in found], found[-1].end
+
+
+def _versions(lower: str, first: re.Match[str]) -> tuple[list[Fact], int]:
+    """This one, and those that are joined to it: TLS 1.0 and 1.1."""
+    found, end = [_version(*first.span(), first[0])], first.end()
+    while (more := _MORE_VERSIONS.match(lower, end)) and len(found) < _JOINED_MAX:
+        found.append(_version(*more.span(1), more[1]))
+        end = more.end()
+    return found, end
 
 
 def _ordinal(lower: str, start: int, end: int) -> tuple[list[Fact], int]:
