@@ -10,7 +10,7 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -62,7 +62,7 @@ class Step:
     @classmethod
     def parse(cls, value: Any) -> Step:
         """Raises ValueError, InvalidOption."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise ValueError("a step must be an object")
         by, digest, name = value.get("by"), value.get("digest"), value.get("name")
         if not isinstance(by, str) or not isinstance(name, str | None):
@@ -162,10 +162,10 @@ def checked_name(name: str) -> str:
 def _parsed(root: Root) -> Entry:
     """Raises ValueError, InvalidOption, LimitExceeded for what no cache wrote."""
     said = root.details.get(DETAIL)
-    if not isinstance(said, Mapping) or root.source is None:
+    if not isinstance(said, dict) or root.source is None:
         raise ValueError("it says nothing of a summary")
     options = said.get("options")
-    if not isinstance(options, Mapping):
+    if not isinstance(options, dict):
         raise ValueError("options must be an object")
     strategy, version = said.get("strategy"), said.get("version")
     if not isinstance(strategy, str) or not isinstance(version, int):
@@ -185,7 +185,7 @@ def _parsed(root: Root) -> Entry:
         made_by=made_by,
         made=made,
         names=_names(said.get("names")),
-        chain=_chain(said.get("chain", ())),
+        chain=_chain(said.get("chain", [])),
         keeps=tuple(digest for digest in root.objects if digest not in own),
         base=root.base,
         source_name=root.source_name,
@@ -195,7 +195,7 @@ def _parsed(root: Root) -> Entry:
 
 
 def _content(value: Any) -> Content:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise ValueError("the text must be an object")
     size = value.get("size")
     if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= COUNT_MAX:
@@ -210,7 +210,7 @@ def _digest(value: Any) -> Digest:
 
 
 def _names(value: Any) -> Mapping[str, int]:
-    if not isinstance(value, Mapping) or len(value) > SUMMARY_NAMES_MAX:
+    if not isinstance(value, dict) or len(value) > SUMMARY_NAMES_MAX:
         raise ValueError("names must be an object of a few")
     for name, number in value.items():
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= COUNT_MAX:
@@ -220,6 +220,6 @@ def _names(value: Any) -> Mapping[str, int]:
 
 
 def _chain(value: Any) -> tuple[Step, ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) > SUMMARY_STEPS_MAX:
+    if not isinstance(value, list) or len(value) > SUMMARY_STEPS_MAX:
         raise ValueError("a chain must be a list of a few steps")
     return tuple(Step.parse(each) for each in value)
