@@ -134,7 +134,7 @@ def summary_put(
         source_name=known_as,
     )
     if as_json:
-        _tell(made, as_json=True)
+        _tell(made, as_json=True, new="stored")
         return
     output.line(str(made.entry.summary.digest))
     output.summary(_words(made, "was there", "stored"))
@@ -185,11 +185,11 @@ def _cache(handle: StoreHandle, scope: str | None) -> SummaryCache:
     )
 
 
-def _tell(made: Made, *, as_json: bool) -> None:
+def _tell(made: Made, *, as_json: bool, new: str = "made") -> None:
     for each in made.evicted:
         output.note(f"{each.policy}: forgot the summary '{each.entry.key.hex[:SHORT_HEX]}'")
     if as_json:
-        outcome = "hit" if made.is_hit else "made"
+        outcome = "hit" if made.is_hit else new
         output.table(
             [output.Record((), {"outcome": outcome, **entry_facts(made.entry), "text": made.text})], True
         )
@@ -199,7 +199,7 @@ def _tell(made: Made, *, as_json: bool) -> None:
     if not made.text.endswith("\n"):
         target.write(b"\n")
     target.flush()
-    output.summary(_words(made, "hit", "made"))
+    output.summary(_words(made, "hit", new))
 
 
 def _words(made: Made, hit: str, new: str) -> str:

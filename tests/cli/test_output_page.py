@@ -89,7 +89,9 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("repair", "the summary"): ["repair"],
 }
 OF_A_REPEAT = {("guard", "a repeat")}
-"""These, and what a collapse prints (tests/cli/test_collapse.py), are held to the page elsewhere."""
+"""These are held to the page elsewhere."""
+ELSEWHERE = ("collapse ", "summary ")
+"""So is what these commands print: tests/cli/test_collapse.py and test_summary.py."""
 OF_DAMAGE = {("verify", "a finding"), ("repair", "an act"), ("repair", "what remains")}
 
 
@@ -103,9 +105,9 @@ def told(ctx: Shell, arguments: list[str]) -> list[str]:
 class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
-        on_page -= {"ctx", "fold --dry-run", "view --explain"}
+        on_page -= {"ctx", "fold --dry-run", "view --explain", "summary check --shares"}
         assert on_page == set(COMMANDS) - {"cat", "unfold", "clip"}
-        here = {row for row in fields() if not row[0].startswith("collapse ")}
+        here = {row for row in fields() if not row[0].startswith(ELSEWHERE)}
         assert here == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, *OF_A_REPEAT, ("ctx", "an error")}
 
     @pytest.mark.parametrize("row", ON_STDOUT, ids=" ".join)
@@ -150,6 +152,7 @@ class TestFields:
             ("biggest", stats["biggest"][0]),
             ("biggest_documents", stats["biggest_documents"][0]),
             ("free_later", stats["free_later"]),
+            ("summaries", stats["summaries"]),
         ):
             sentence = re.search(rf"`{name}` holds? (.*?)[;.] ?", words) or re.search(
                 rf"`{name}` (`document`.*?)\. ", words
@@ -172,7 +175,7 @@ class TestColumns:
     }
 
     def test_every_table_is_run(self) -> None:
-        assert {each for each in columns() if not each.startswith("collapse ")} == set(self.RUNS)
+        assert {each for each in columns() if not each.startswith(ELSEWHERE)} == set(self.RUNS)
 
     @pytest.mark.parametrize("command", RUNS)
     def test_are_those_of_the_page(self, filled: Shell, command: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from castore.summary.fidelity import clauses, compare_clauses, compare_tokens, compare_values, tokens, values
+from castore.summary.fidelity.json_text import readable
 from castore.summary.fidelity.model import Compare, Fact, Facts, Text
 
 __all__ = ["EXTRACTORS", "KINDS", "Kind", "facts_of"]
@@ -52,7 +53,7 @@ KINDS: tuple[Kind, ...] = (
 
 
 def facts_of(text: Text | str) -> Facts:
-    """The distinct facts of a text. Takes time linear in it; any text will do."""
+    """The distinct facts of a text; of JSON, those that its strings have. Takes time linear in it."""
     if isinstance(text, str):
-        text = Text(text)
+        text = readable(text)
     return Facts(text, (fact for extract in EXTRACTORS for fact in extract(text)))
