@@ -27,8 +27,8 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     if not unmatched and not unknown:
         return compared
     before, after = standing_of(source), standing_of(summary)
-    missing = [(fact, after.says(fact, source.words(fact))) for fact in unmatched]
-    made = [(fact, before.says(fact, summary.words(fact))) for fact in unknown]
+    missing = [(fact, after.says(fact, source.words(fact), before.is_about(fact))) for fact in unmatched]
+    made = [(fact, before.says(fact, summary.words(fact), after.is_about(fact))) for fact in unknown]
     compared.changed = _pairs(
         [each for each in missing if each[1] < 2], [each for each in made if each[1] < 2], before, after
     )
@@ -37,7 +37,11 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
         if id(fact) not in changed:
             (compared.kept if grade else compared.lost).append(fact)
     spans = {span for _, span in compared.changed}
-    compared.invented = [fact for fact, grade in made if not grade and (fact.start, fact.end) not in spans]
+    compared.invented = [
+        fact
+        for fact, grade in made
+        if not grade and (fact.start, fact.end) not in spans and not after.is_count(fact)
+    ]
     compared.kept.sort(key=lambda fact: fact.start)
     return compared
 

@@ -87,6 +87,8 @@ _WEEKDAY = re.compile(
     r"|(?<=[^a-z]friday)|(?<=[^a-z]fridays)|(?<=[^a-z]saturday)|(?<=[^a-z]saturdays)"
     r"|(?<=[^a-z]sunday)|(?<=[^a-z]sundays))"
 )
+_SHORT_WEEKDAY = re.compile("(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![A-Za-z])")
+_OTHER_WEEKDAY = re.compile("Mon|Tue|Wed|Thu|Fri|Sat|Sun|[0-9]")
 _NAME_LENGTH = {"mon": 6, "tue": 7, "wed": 9, "thu": 8, "fri": 6, "sat": 8, "sun": 6}
 _QUARTER = re.compile(
     r"q([1-4])(?![a-z0-9])(?<![a-z0-9_/.-]q[1-4])(?:,? (?:of )?((?:19|20)[0-9]{2})(?![0-9]))?"
@@ -100,6 +102,14 @@ def named_dates(plain: str, lower: str) -> Iterator[Found]:
     """Those with the name of a month or of a day of the week, and quarters."""
     for match in _NAMED.finditer(plain):
         yield from _named(plain, lower, match)
+    for match in _SHORT_WEEKDAY.finditer(plain):
+        start, end = match.span()
+        if plain[start - 1 : start].isalpha():
+            continue
+        # Sat and Sun are words of their own.
+        around = plain[max(0, start - 8) : start] + plain[end : end + 8]
+        if plain[start] != "S" or _OTHER_WEEKDAY.search(around):
+            yield Found("date", start, end, Day(weekday=_WEEKDAYS.index(lower[start : start + 3])))
     for match in _WEEKDAY.finditer(lower):
         end = match.start() + 3
         for name, length in _NAME_LENGTH.items():

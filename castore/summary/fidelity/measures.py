@@ -15,10 +15,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import NUMBER, Magnitude, number_value, times, words_value
+from castore.summary.fidelity.numerals import Magnitude, number_at, times
 from castore.summary.fidelity.units import CURRENCY_SIGNS, SCALES, UNITS, Unit, noun, unit_of_han
 
-__all__ = ["PEOPLE", "Measure", "Near", "measure", "measures", "words_measure"]
+__all__ = ["PEOPLE", "Measure", "Near", "measures"]
 
 
 class Near(NamedTuple):
@@ -56,13 +56,12 @@ _TAIL = re.compile(
     "(?P<gap> | ?-(?=[a-z]))?"
     "(?:(?P<word>[a-z]{1,24}+)|(?P<sign>[%‰℃℉×€£¥$]|°[cf]?)|(?P<han>[\u4e00-\u9fff]{1,8}))"
 )
-_JOIN = re.compile(rf" ?(?:-|~|—|to|or|and|至|到|或)(?: ?[$€£¥])? ?(?P<number>{NUMBER})(?![0-9:/.-])")
-_ADJECTIVE_DAY = re.compile(
-    r"[ -]((?:business|work|working|trading|banking)[ -]days?|[a-z]{2,12}[ -]?[a-z]+)(?![a-z])"
-)
+_JOIN = re.compile(r" ?(?:-|~|—|to|or|and|至|到|或)(?: ?[$€£¥])? ?")
+_NO_RANGE = re.compile(r"[0-9:/-]|\.[0-9]")
 _RATE = re.compile(
     r" ?/ ?([a-z]+|秒|分钟|小时|天|日|周|月|年|人|次)|[ -]per[ -]([a-z]+)|,? (?:each|every|an?) "
     r"(second|minute|hour|day|week|month|quarter|year)(?![a-z])"
+    r"| (hourly|daily|weekly|monthly|quarterly|yearly|annually)(?![a-z])"
 )
 PEOPLE = frozenset(("people", "men", "women", "children", "staff"))
 """Plurals that have an ending of their own."""
@@ -97,24 +96,25 @@ _HAN_SCALES = {
 _HAN_CLASSIFIERS = "个名位台份件条家笔张项只次人种款辆艘套组批架段句页章节轮行列座处所户门"
 _TENTHS = re.compile("成(?![为功立员本长熟果就分交绩都年败品语效千百人])|折(?![叠扣返腾旧中])")
 _HAN_NO_NOUN = re.compile("[的了是在和与及或以之内后前起至到均都，。]")
-_SINGLE_LOWER = frozenset("sdhwylgmbx")
 
 
-def measures(text: str, lower: str, start: int, end: int) -> list[Measure]:
-    """What the number in digits that stands here is a number of, and what follows it in a range or sum."""
-    value = number_value(lower[start:end])
+def measures(text: str, lower: str, start: int, end: int, value: Magnitude) -> list[Measure]:
+    """What the number that stands here is a number of, with what follows it in a range or a sum."""
     first = measure(text, lower, start, end, value)
     if (
         first.rate is None
         and ((first.unit is None and first.noun is None) or _is_sign_first(lower, first))
         and (join := _JOIN.match(lower, first.end))
     ):
-        begin, until = join.span("number")
-        second = measure(text, lower, begin, until, number_value(join["number"]))
-        if first.unit is not None:
-            return [_like(first, second, join), second._replace(unit=first.unit)]
-        if second.unit or second.noun:
-            return [_like(first, second, join), second]
+        begin = join.end()
+        other = number_at(lower, begin)
+        if other is not None and not _NO_RANGE.match(lower, other[1]):
+            scale, until = other
+            second = measure(text, lower, begin, until, scale)
+            if first.unit is not None:
+                return [_like(first, second, scale), second._replace(unit=first.unit)]
+            if second.unit or second.noun:
+                return [_like(first, second, scale), second]
     if first.unit is not None and first.unit.kind == "duration":
         return [_sum(text, lower, first)]
     return [first]
@@ -125,10 +125,9 @@ def _is_sign_first(lower: str, found: Measure) -> bool:
     return found.unit is not None and found.unit.kind == "money" and not lower[found.start].isdecimal()
 
 
-def _like(first: Measure, second: Measure, join: re.Match[str]) -> Measure:
+def _like(first: Measure, second: Measure, scale: Magnitude) -> Measure:
     """The first number of a range, with the unit and the thousands of the second."""
     magnitude = first.magnitude
-    scale = number_value(join["number"])
     if isinstance(scale, int | Decimal) and isinstance(second.magnitude, int | Decimal) and scale:
         factor = Decimal(second.magnitude) / Decimal(scale)
         if factor > 1 and first.magnitude is not None and first.end - first.start <= 6:
@@ -146,8 +145,8 @@ def measure(text: str, lower: str, start: int, end: int, value: Magnitude) -> Me
             last = lower[start - 2]
         if last in _LAST_OF_MONEY:
             currency, start = _money_before(lower, start)
-        elif last == "之" and lower.startswith("百分之", start - 3):
-            return Measure(start - 3, end, value, UNITS["%"])
+        elif last == "之" and (unit := _HUNDREDTHS.get(lower[max(0, start - 3) : start])):
+            return Measure(start - 3, end, value, unit)
     tail = _TAIL.match(lower, end)
     if tail is not None and (tail["word"] in SCALES or tail["han"]):
         value, end, tail = _scaled(text, lower, value, end, tail, currency is not None)
@@ -173,6 +172,7 @@ def measure(text: str, lower: str, start: int, end: int, value: Magnitude) -> Me
     return _rated(lower, _of_word(text, lower, start, end, value, tail))
 
 
+_HUNDREDTHS = {"百分之": UNITS["%"], "千分之": UNITS["‰"], "万分之": UNITS["bp"]}
 _LAST_OF_MONEY = frozenset("$€£¥₹₩dbyrpwf")
 
 
@@ -237,12 +237,17 @@ def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail
         return Measure(start, tail.end(), value, unit)
     if word in _NO_NOUN or (tail["gap"] is None and len(word) > 0 and word in ("st", "nd", "rd", "th")):
         return Measure(start, end, value, None)
-    is_plural = word.endswith("s") or word in PEOPLE
-    until = tail.end() if is_plural and tail["gap"] else end
-    return Measure(start, until, value, None, noun(word))
+    is_plural, until = word.endswith("s") or word in PEOPLE, tail.end()
+    if not is_plural and (following := _PLURAL.match(lower, until)) and following[1] not in _NO_PLURAL:
+        return Measure(start, following.end(), value, None, noun(following[1]))
+    return Measure(start, until if is_plural and tail["gap"] else end, value, None, noun(word))
 
 
 _SECONDS = re.compile(r" ?[0-9]{1,2} ?s(?:ec)?(?![a-z])")
+_PLURAL = re.compile(r"[ -]([a-z]{3,16}s)(?![a-z'])(?<!ss)")
+_NO_PLURAL = frozenset(
+    str.split("this its was has does his hers yours always towards besides perhaps unless")
+)
 _NEXT_WORD = re.compile(r"[ -]([a-z]{1,16}+)")
 
 
@@ -277,12 +282,23 @@ def _of_han(lower: str, start: int, end: int, value: Magnitude, tail: re.Match[s
     return _rated(lower, Measure(start, at + 1 if is_classified else end, value, None, counted, rate))
 
 
+_OFTEN = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "quarterly": "quarters",
+    "yearly": "year",
+    "annually": "year",
+}
+
+
 def _rated(lower: str, found: Measure) -> Measure:
     """With what it is per, if that is said."""
     match = _RATE.match(lower, found.end)
     if match is None:
         return found
-    word = match[1] or match[2] or match[3]
+    word = match[1] or match[2] or match[3] or _OFTEN[match[4]]
     if word == "月":
         return found._replace(rate="month", end=match.end())
     unit = UNITS.get(word)
@@ -293,7 +309,7 @@ def _rated(lower: str, found: Measure) -> Measure:
     return found._replace(rate=noun(word), end=match.end())
 
 
-_MORE = re.compile(rf",? ?(?:and )?(?P<number>{NUMBER})(?=[ -]?[a-z\u4e00-\u9fff])")
+_MORE = re.compile(r",? ?(?:and )?(?=[0-9a-z]|[\u4e00-\u9fff])")
 _HALF_MORE = re.compile(r" and an? half(?![a-z])|半(?!年|天|小时)")
 
 
@@ -306,10 +322,11 @@ def _sum(text: str, lower: str, first: Measure) -> Measure:
     is_sum = False
     for _ in range(3):
         match = _MORE.match(lower, end)
-        if match is None:
+        number = number_at(lower, match.end()) if match else None
+        if match is None or number is None:
             break
-        value = number_value(match["number"])
-        second = _short(text, lower, match.start("number"), match.end("number"), value)
+        value, until = number
+        second = _short(text, lower, match.end(), until, value)
         unit = second.unit
         if unit is None or unit.dimension != least.dimension or unit.factor >= least.factor:
             break
@@ -334,12 +351,3 @@ def _short(text: str, lower: str, start: int, end: int, value: Magnitude) -> Mea
     if lower.startswith("分", end) and not lower.startswith("分钟", end):
         return Measure(start, end + 1, value, UNITS["min"])
     return measure(text, lower, start, end, value)
-
-
-def words_measure(text: str, lower: str, at: int) -> Measure | None:
-    """That of the number in English words that begins here."""
-    found = words_value(lower, at)
-    if found is None:
-        return None
-    value, end = found
-    return measure(text, lower, at, end, value)

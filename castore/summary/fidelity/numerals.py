@@ -1,6 +1,7 @@
 """Numerals: the value of a number in digits, in English words, or in Chinese.
 
-    1,000 = 1000 = 1 000; twenty-five = 25; two and a half = 2.5; 三十二 = 32; 一百二 is not told from 102
+    1,000 = 1000 = 1 000; twenty-five = 25; two and a half = 2.5; half a million = 500,000
+    三十二 = 32; 一百二 = 120; 两千零五 = 2005
 
 Laws:
 - Equal values are equal and hash alike, whatever their spelling.
@@ -18,6 +19,7 @@ __all__ = [
     "NUMBER",
     "Magnitude",
     "han_value",
+    "number_at",
     "number_value",
     "times",
     "words_value",
@@ -57,12 +59,19 @@ _PHRASE = re.compile(
     rf"(?:an?(?= (?:hundred|dozen|thousand|million|billion))|{_SMALL_WORD})(?![a-z])"
     rf"(?:(?: |-| and )(?:{_SMALL_WORD}|{'|'.join(_BIG)})(?![a-z])){{0,8}}"
 )
+_HALF_A = re.compile(r"half a (hundred|dozen|thousand|million|billion)(?![a-z])")
 _AND_A_HALF = re.compile(r" and an? half(?![a-z])")
 
 HAN_DIGITS = "零〇一二两三四五六七八九十百千万亿"
 _HAN_SMALL = {each: value for value, each in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_TENS = {"十": 10, "百": 100, "千": 1000}
 _HAN_BIG = {"万": 10**4, "亿": 10**8}
+
+
+_DIGITS = re.compile(NUMBER)
+_HAN = re.compile(f"[{HAN_DIGITS}]{{1,12}}")
+_HAN_TENTHS = {"百": 10, "千": 100, "万": 1000, "亿": 10**7}
+"""What a last digit counts that stands right behind these: 两千五 is 2500, and 两千零五 is 2005."""
 
 
 def number_value(spelt: str) -> Magnitude:
@@ -87,8 +96,20 @@ def times(value: Magnitude, factor: int | Decimal) -> Magnitude:
     return int(whole) if whole == product else _CONTEXT.normalize(product)
 
 
+def number_at(lower: str, at: int) -> tuple[Magnitude, int] | None:
+    """The number in whatever numerals that begins here, and where it ends."""
+    if match := _DIGITS.match(lower, at):
+        return number_value(match[0]), match.end()
+    if match := _HAN.match(lower, at):
+        value = han_value(match[0])
+        return None if value is None else (value, match.end())
+    return words_value(lower, at)
+
+
 def words_value(lower: str, at: int) -> tuple[Magnitude, int] | None:
     """The number in English words that begins at `at`, and where it ends."""
+    if half := _HALF_A.match(lower, at):
+        return _BIG[half[1]] // 2, half.end()
     match = _PHRASE.match(lower, at)
     if match is None:
         return None
@@ -131,4 +152,6 @@ def han_value(spelt: str) -> int | None:
             total, section, digit = total + (section + digit) * _HAN_BIG[each], 0, 0
         else:
             total, section, digit = (total + section + digit) * _HAN_BIG[each], 0, 0
+    if digit and len(spelt) > 1:
+        digit *= _HAN_TENTHS.get(spelt[-2], 1)
     return total + section + digit

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from castore.summary.fidelity.dates import DAYPARTS, Clock, clock_of
-from castore.summary.fidelity.measures import PEOPLE, Measure, measure, words_measure
+from castore.summary.fidelity.measures import PEOPLE, Measure, measures
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import HAN_DIGITS, han_value, words_value
+from castore.summary.fidelity.numerals import HAN_DIGITS, han_value, number_at, words_value
 from castore.summary.fidelity.units import UNITS, unit_of_han
 
 __all__ = ["COUNTED", "han_numbers", "share_of", "spelt_numbers"]
 
 _FIRST = (
-    "(?:t(?:wo|hree|en|welve|wenty|hirt|wice|housand)|f(?:our|ive|ift|ort)|s(?:ix|even)|e(?:ight|leven)|nine|one"
+    "(?:t(?:wo|hree|en|welve|wenty|hirt|wice|housand)|f(?:our|ive|ift|ort)|s(?:ix|even)|e(?:ight|leven)|nine|on(?:e|ce)"
     "|h(?:undred|alf)|quarter|million|billion|dozen)"
 )
 _BEHIND_SPACE = re.compile(f" {_FIRST}")
@@ -41,6 +41,18 @@ _ONE_IN = re.compile(
     rf"([0-9]{{1,2}}|{_ANY_NAMED}) (?:in|out of) (?:every )?([0-9]{{1,3}}|{_ANY_NAMED})(?![0-9a-z.,])"
 )
 _NEXT_WORD = re.compile(" ([a-z]+)")
+_TIMES = re.compile(
+    r"(once|twice|thrice) (?:(?:a|per|each|every) )?"
+    r"(hour|day|week|month|year|hourly|daily|weekly|monthly|yearly|annually)(?![a-z])"
+)
+_OFTEN = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+}
 _PAST = re.compile(r"(half|quarter) (past|to) ")
 _UNDER = {"half": 2, "third": 3, "quarter": 4, "fifth": 5}
 _OVER = {"one": 1, "two": 2, "three": 3, "four": 4}
@@ -55,7 +67,9 @@ COUNTED = frozenset(
     str.split(
         "way thing step reason point part option question example kind type aspect area case item issue "
         "approach section category topic side more other different main key major level type half piece "
-        "sentence word choice possibility idea problem bullet goal phase component and or of to"
+        "sentence word choice possibility idea problem bullet goal phase component and or of to exception "
+        "condition requirement rule change fix feature decision action task group factor measure improvement "
+        "consideration criterion criteria scenario detail lesson principle element aim priority concern"
     )
 )
 
@@ -94,6 +108,10 @@ def _part(lower: str, start: int) -> Fact | None:
         return Measure(start, part.end(), Decimal(_OVER[part["over"] or "one"]) / 4, UNITS["hour"]).fact()
     if half := _HALF.match(lower, start):
         return Measure(start, half.end(), Decimal("0.5"), UNITS[half["unit"]]).fact()
+    if often := _TIMES.match(lower, start):
+        rate = UNITS[often[2]].name if often[2] in UNITS else _OFTEN[often[2]]
+        value = {"once": 1, "twice": 2, "thrice": 3}[often[1]]
+        return Measure(start, often.end(), value, UNITS["times"], None, rate).fact()
     if share := _SHARE.match(lower, start):
         key = ("share", _OVER[share["over"]], _UNDER[share["under"]])
         return Fact("number", start, share.end(), key)
@@ -117,17 +135,18 @@ def _spelt(plain: str, lower: str, start: int, busy: bytearray) -> Iterator[Fact
         busy[start : fact.end] = b"\1" * (fact.end - fact.start)
         yield fact
         return
-    found = words_measure(plain, lower, start)
-    if found is None or _previous(lower, start - 1) == "and":
+    number = words_value(lower, start)
+    if number is None or _previous(lower, start - 1) == "and":
         return
-    value, is_one = found.magnitude, found.magnitude == 1
-    if found.unit is None:
-        if is_one or not isinstance(value, int) or not _is_worth(lower, start, found):
-            return
-    elif is_one and found.unit.name == "day" and _previous(lower, start - 1) not in _LASTING:
-        return
-    busy[start : found.end] = b"\1" * (found.end - start)
-    yield found.fact()
+    for found in measures(plain, lower, start, number[1], number[0]):
+        value, is_one = found.magnitude, found.magnitude == 1
+        if found.unit is None:
+            if is_one or not isinstance(value, int) or not _is_worth(lower, start, found):
+                continue
+        elif is_one and found.unit.name == "day" and _previous(lower, start - 1) not in _LASTING:
+            continue
+        busy[found.start : found.end] = b"\1" * (found.end - found.start)
+        yield found.fact()
 
 
 def _is_worth(lower: str, start: int, found: Measure) -> bool:
@@ -162,6 +181,19 @@ _HAN_COUNTED = (
     "者",
     "的",
     "性",
+    "例外",
+    "条件",
+    "要求",
+    "建议",
+    "措施",
+    "规定",
+    "事项",
+    "任务",
+    "目标",
+    "决定",
+    "环节",
+    "情况",
+    "情形",
 )
 _NOT_BEFORE = "第这那其几数前后每某任同统唯单万之"
 _HAN_FOR = frozenset("期满达共限足仅过少多迟长延等待")
@@ -182,14 +214,13 @@ def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
         yield from _half(lower, start, end)
         return
     value = han_value(spelt)
-    if value is None or "半" in spelt or (lower.startswith("分之", end) and spelt in ("百", "千")):
+    if value is None or "半" in spelt or (lower.startswith("分之", end) and spelt in ("百", "千", "万")):
         return
-    if lower[max(0, start - 3) : start] == "百分之":
-        yield Measure(start - 3, end, value, UNITS["%"]).fact()
+    if lower[max(0, start - 3) : start] in ("百分之", "千分之", "万分之"):
+        yield from (each.fact() for each in measures(plain, lower, start, end, value))
         return
-    if lower.startswith("分之", end) and (over := _HAN.match(lower, end + 2)) and "百" not in spelt:
-        share = han_value(over[0]) if over[0] != "半" else None
-        yield Fact("number", start, over.end(), ("share", share, value))
+    if lower.startswith("分之", end) and (over := number_at(lower, end + 2)):
+        yield Fact("number", start, over[1], ("share", over[0], value))
         return
     if lower[end : end + 1] in ("点", "时") and lower[max(0, start - 2) : start] in DAYPARTS:
         yield from _clock(lower, start, end, value)
@@ -219,7 +250,10 @@ def _clock(lower: str, start: int, end: int, value: int) -> Iterator[Fact]:
 
 
 def _counted(plain: str, lower: str, start: int, end: int, value: int) -> Iterator[Fact]:
-    found = measure(plain, lower, start, end, value)
+    found, *more = measures(plain, lower, start, end, value)
+    if more:
+        yield found.fact()
+        return
     unit = found.unit
     if unit is not None and unit.kind in ("duration", "money", "percent"):
         if unit.kind == "money" and found.end - end < 2 and lower[found.end - 1] in "块圆角":

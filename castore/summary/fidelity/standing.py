@@ -6,6 +6,7 @@ It is made only where values were not kept by their key, and once for each text.
 from __future__ import annotations
 
 import re
+from decimal import Context, Decimal
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -72,6 +73,16 @@ _ONCE: dict[tuple[object, ...], re.Pattern[str]] = {
     for key, (name, _, _, han) in _NAMES.items()
 }
 """What says one of a unit, and not how often."""
+_ABOUT_BEFORE = re.compile(
+    r"(?:about|around|roughly|approximately|approx\.?|some|nearly|almost|over|more than|circa|ca\.)"
+    r"(?: a)? ?[$€£¥]?$"
+    r"|[~≈约近逾][$€£¥ ]?$|(?:大约|接近|将近|(?<!不)超过)[$€£¥ ]?$"
+)
+_ABOUT_IN = re.compile(r"illion|(?<=[0-9.])(?:k|m|b|bn|mn)(?![a-z])|[万亿余多]|左右")
+_ROUNDED_MAX = 200
+_ROUNDED_BY_MAX = Decimal("0.03")
+_WEEKEND = re.compile("(?<![a-z])weekends?(?![a-z])|周末|双休日")
+_WEEKDAYS = re.compile("(?<![a-z])(?:weekdays?|work(?:ing)? ?days)(?![a-z])|工作日")
 _HAN = re.compile(f"[{HAN_DIGITS}]{{1,12}}")
 _INSIDE = "abcdefghijklmnopqrstuvwxyz0123456789_./-"
 _KEPT: WeakKeyDictionary[Facts, Standing] = WeakKeyDictionary()
@@ -108,16 +119,17 @@ class Standing:
             start, end = match.span()
             if busy[start] or (end - start < 3 and lower[start - 1 : start] in _INSIDE and start):
                 continue
-            found.add(number_value(match[0]))
-            found.update(each.magnitude for each in measures(self.plain, lower, start, end))
+            value = number_value(match[0])
+            found.add(value)
+            found.update(each.magnitude for each in measures(self.plain, lower, start, end, value))
         for match in _ANY_WORD.finditer(lower):
-            if value := words_value(lower, match.start()):
-                found.add(value[0])
+            if said := words_value(lower, match.start()):
+                found.add(said[0])
         found.update(_SAID[word] for word in _WORDS_OF_NUMBER.findall(lower))
         if not lower.isascii():
             for match in _HAN.finditer(lower):
-                if not busy[match.start()] and (said := han_value(match[0])) is not None:
-                    found.add(said)
+                if not busy[match.start()] and (number := han_value(match[0])) is not None:
+                    found.add(number)
         return frozenset(found)
 
     @cached_property
@@ -138,9 +150,10 @@ class Standing:
                     found.setdefault(fact.key[:2], []).append(fact)
         return found
 
-    def says(self, fact: Fact, words: str) -> int:
+    def says(self, fact: Fact, words: str, is_about: bool = False) -> int:
         """Whether this text says the value of a fact of another text: 2, it does; 1, there is such a number,
-        of something else or of nothing that is told; 0, in no form."""
+        of something else or of nothing that is told; 0, in no form. words: as it is spelt there. is_about:
+        that text says that it is rounded."""
         if isinstance(fact.key, Day):
             return 2 * self._says_day(fact.key, words)
         if isinstance(fact.key, Clock):
@@ -148,7 +161,8 @@ class Standing:
         if fact.kind == "version":
             return 2 * self._says_version(str(fact.key))
         if isinstance(fact.near, Near):
-            return self._says_measure(fact, fact.near)
+            grade = self._says_measure(fact, fact.near)
+            return grade if grade == 2 else max(grade, 2 * self._says_rounded(fact, fact.near, is_about))
         return 2 * self._says_share(fact, words)
 
     def _says_measure(self, fact: Fact, near: Near) -> int:
@@ -174,6 +188,44 @@ class Standing:
             grade = 1
         return grade
 
+    def _says_rounded(self, fact: Fact, near: Near, is_about: bool) -> bool:
+        """Whether one of the two is the other, rounded, and its text says so."""
+        value = fact.key[1] if isinstance(fact.key, tuple) else None
+        for each in self.by_kind[fact.kind][:_ROUNDED_MAX]:
+            other = each.key[1] if isinstance(each.key, tuple) else None
+            if not isinstance(each.near, Near) or each.near.is_unit != near.is_unit:
+                continue
+            if (
+                near.is_unit
+                and isinstance(each.key, tuple)
+                and isinstance(fact.key, tuple)
+                and each.key[0] != fact.key[0]
+            ):
+                continue
+            if is_about and _is_rounded(other, value):
+                return True
+            if _is_rounded(value, other) and self.is_about(each):
+                return True
+        return fact.key[0] == "byte" and self._says_bytes(value) if isinstance(fact.key, tuple) else False
+
+    def _says_bytes(self, value: object) -> bool:
+        """Whether it says so many bytes with units of 1024 instead of 1000: 2048 MB are 2 GB."""
+        said = [
+            each.key[1]
+            for each in self.by_kind["number"]
+            if isinstance(each.key, tuple) and each.key[0] == "byte"
+        ]
+        ratios = [float(value) / float(each) for each in said if each and not isinstance(each, str)]  # type: ignore[arg-type]
+        return any(abs(ratio / 1.024**power - 1) < 1e-6 for ratio in ratios for power in range(-4, 5))
+
+    def is_about(self, fact: Fact) -> bool:
+        """Whether the number says of itself that it is rounded."""
+        before, words = (
+            self.lower[max(0, fact.start - 16) : fact.start],
+            self.lower[fact.start : fact.end + 3],
+        )
+        return _ABOUT_BEFORE.search(before) is not None or _ABOUT_IN.search(words) is not None
+
     def _says_one(self, key: tuple[object, ...], near: Near) -> bool:
         """Whether it says a duration of one unit without a number: monthly, for a year, 一年."""
         said = (_OFTEN if near.magnitude == 1 else _ONCE).get(key)
@@ -183,7 +235,7 @@ class Standing:
         """Whether a bare number is a year or a version here."""
         if near.is_unit:
             return False
-        if any(each.key == str(near.magnitude) for each in self.by_kind["version"]):
+        if any(_is_same_number(str(each.key), near.magnitude) for each in self.by_kind["version"]):
             return True
         return any(
             isinstance(each.key, Day) and each.key.year == near.magnitude for each in self.by_kind["date"]
@@ -194,7 +246,7 @@ class Standing:
         if any(re.search(rf"(?<![a-z]){word}s?(?![a-z])", self.lower) for word in words):
             return True
         shares = (each.key for each in self.by_kind["number"] if isinstance(each.key, tuple))
-        return any(key[0] == "share" and key[2] and key[1] * 100 / key[2] == magnitude for key in shares)
+        return any(key[0] == "share" and key[1] * 100 == magnitude * key[2] for key in shares)
 
     def _says_share(self, fact: Fact, words: str) -> bool:
         if re.sub(r"\s", "", words.lower()) in self._dense:
@@ -202,9 +254,8 @@ class Standing:
         if not isinstance(fact.key, tuple) or fact.key[0] != "share":
             return False
         _, over, under = fact.key
-        if any(
-            each.key == ("percent", over * 100 / under, None) for each in self.by_kind["percent"] if under
-        ):
+        percents = (each.key[1] for each in self.by_kind["percent"] if isinstance(each.key, tuple))
+        if any(over * 100 == each * under for each in percents):
             return True
         if over in self.numbers and (under in self.numbers or (over == 1 and under == 2)):
             return True
@@ -215,8 +266,17 @@ class Standing:
         return "".join(self.lower.split())
 
     def _says_day(self, day: Day, words: str) -> bool:
-        if any(holds(each.key, day) for each in self.by_kind["date"] if isinstance(each.key, Day)):
+        if any(holds(each, day) for each in self.days):
             return True
+        if "/" in words and day.month and day.day and day.day <= 12:
+            # 03/05/2025 is either of two days.
+            turned = day._replace(month=day.day, day=day.month)
+            if any(holds(each, turned) for each in self.days):
+                return True
+        if day.weekday is not None and day == Day(weekday=day.weekday):
+            pattern = _WEEKEND if day.weekday > 4 else _WEEKDAYS
+            if pattern.search(self.lower):
+                return True
         if day.day is not None and day == Day(day=day.day):
             return any(
                 isinstance(each.near, Near) and each.near[:2] == ("day", day.day)
@@ -225,6 +285,18 @@ class Standing:
         if day.month is None and day.quarter is None and day.year is not None:
             return day.year in self.numbers
         return "".join(words.lower().split()) in self._dense
+
+    @cached_property
+    def days(self) -> list[Day]:
+        """The dates of the text; one with strokes is two, if it may be."""
+        days = []
+        for each in self.by_kind["date"]:
+            if isinstance(each.key, Day):
+                days.append(each.key)
+                day, month = each.key.day, each.key.month
+                if "/" in self.plain[each.start : each.end] and day and month and day <= 12:
+                    days.append(each.key._replace(month=day, day=month))
+        return days
 
     def _says_time(self, clock: Clock, words: str) -> bool:
         if any(same_time(clock, each.key) for each in self.by_kind["time"] if isinstance(each.key, Clock)):
@@ -235,6 +307,13 @@ class Standing:
         bare = re.sub(r"(?:\.0)+$", "", version)
         pattern = rf"(?<![0-9.]){re.escape(bare)}(?:\.0|\.x)*(?![0-9]|\.[0-9])"
         return re.search(pattern, self.lower) is not None
+
+    def is_count(self, fact: Fact) -> bool:
+        """Whether a few things are counted in words, as a summary does that names them after."""
+        near = fact.near
+        if not isinstance(near, Near) or near.is_unit or near.magnitude not in (2, 3, 4, 5):
+            return False
+        return not self.plain[fact.start].isdecimal()
 
     def is_same_unit(self, fact: Fact, other: Fact) -> bool:
         """Whether both have one unit, or count one noun."""
@@ -266,6 +345,29 @@ class Standing:
             said = f"{self.lower[start : fact.start]} {self.lower[fact.end : max(end, fact.end)]}"
             found = self._terms[fact.start] = frozenset(each for each in terms(said) if not each.isdecimal())
         return found
+
+
+def _is_rounded(exact: object, rounded: object) -> bool:
+    """Whether one number is the other with fewer digits that say something."""
+    if (
+        isinstance(exact, str)
+        or not isinstance(exact, int | Decimal)
+        or not isinstance(rounded, int | Decimal)
+    ):
+        return False
+    digits = len(Decimal(rounded).normalize(_CONTEXT).as_tuple().digits)
+    if digits >= len(Decimal(exact).normalize(_CONTEXT).as_tuple().digits):
+        return False
+    near = abs(Decimal(exact) - Decimal(rounded)) <= abs(Decimal(exact)) * _ROUNDED_BY_MAX
+    return near and Context(prec=digits, traps=[]).create_decimal(exact) == rounded
+
+
+def _is_same_number(version: str, magnitude: Magnitude) -> bool:
+    return _PLAIN_NUMBER.fullmatch(version) is not None and number_value(version) == magnitude
+
+
+_CONTEXT = Context(prec=40, traps=[])
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
 
 
 def _same_unit(one: Near, other: object) -> bool:

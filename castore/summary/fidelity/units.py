@@ -91,7 +91,7 @@ _SPELT: dict[tuple[str, str, int | Decimal, str], str] = {
     ("number", "inch", 1, "inch"): "inch inches 英寸 寸",
     ("number", "mile", 1, "mile"): "mile miles 英里",
     ("number", "gram", Decimal("0.001"), "milligram"): "mg milligram milligrams 毫克",
-    ("number", "gram", 1, "gram"): "g gram grams 克",
+    ("number", "gram", 1, "gram"): "gram grams 克",
     ("number", "gram", 500, "jin"): "斤",
     ("number", "gram", 1000, "kilogram"): "kg kgs kilo kilos kilogram kilograms 千克 公斤",
     ("number", "gram", 10**6, "ton"): "ton tons tonne tonnes 吨",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from castore.summary.fidelity.dates import (
     NUMERIC,
+    Clock,
     Day,
     beside,
     clock_of,
@@ -24,8 +25,9 @@ from castore.summary.fidelity.dates import (
 )
 from castore.summary.fidelity.measures import measures
 from castore.summary.fidelity.model import Fact, Text
-from castore.summary.fidelity.numerals import NUMBER
+from castore.summary.fidelity.numerals import NUMBER, number_value
 from castore.summary.fidelity.spelt import han_numbers, share_of, spelt_numbers
+from castore.summary.fidelity.units import UNITS, noun
 
 __all__ = ["extract"]
 
@@ -105,6 +107,7 @@ _BEHIND_WORD = " :=#≥>^~(\"'*`"
 _WORD_AT_END = re.compile("[a-z0-9.]*$")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _DOTTED = re.compile(r"[0-9]{1,2}\.[0-5][0-9] ?[ap]\.?m(?![a-z])")
+_LABELLED = re.compile(r"""([a-z]{1,16}+)["'`]?\ ?[:=]\ ?["'`]?$""", re.VERBOSE)
 _NUMBER = re.compile(NUMBER)
 _SIDES = re.compile("[0-9]+")
 _MARKUP = " \t#*->([|"
@@ -239,13 +242,22 @@ def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact]
         return [], end
     if word in _VERSIONED and (version := _TO_VERSION.match(lower, start)):
         return _versions(lower, version)
-    found = measures(plain, lower, start, end)
+    found = measures(plain, lower, start, end, number_value(lower[start:end]))
     first = found[0]
     if first.unit is None and len(found) == 1:
         if lower.startswith(("st", "nd", "rd", "th"), end):
             return _ordinal(lower, start, end)
         if "a" <= lower[end : end + 1] <= "z" and not _is_scaled(lower, end):
             return [], end  # 7zip
+        if (
+            first.noun is None
+            and first.rate is None
+            and (label := _LABELLED.search(lower, max(0, start - 24), start))
+        ):
+            unit = UNITS.get(label[1]) if len(label[1]) > 1 else None
+            return [first._replace(unit=unit, noun=noun(label[1])).fact()], first.end
+        if first.noun is None and word == "at" and end - start <= 2 and 1 <= int(lower[start:end]) <= 12:
+            return [Fact("time", start, end, Clock(int(lower[start:end]) * 3600, True))], end
         if first.noun is None and (fact := _named(plain, lower, start, end, word)):
             return [fact], end
     if len(found) == 1 and lower[first.end - 1] in "日号" and (day := _day_of_month(lower, start, end)):
