@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from castore.summary.fidelity import values
-from castore.summary.fidelity.meaning import Part, Passage, Reading, Unit, coverage, read, units_of
+from castore.summary.fidelity.meaning import Part, Passage, Reading, Unit, coverage, known, read, units_of
 from castore.summary.fidelity.model import Compared, Fact, Facts, Text
 from castore.summary.fidelity.polarity import (
     direction,
@@ -24,7 +24,9 @@ from castore.summary.fidelity.polarity import (
     is_including,
     is_led_by_if,
     negations,
+    restricts,
     says_no,
+    says_only,
     takes_back,
 )
 from castore.summary.fidelity.standing import standing_of
@@ -35,6 +37,8 @@ _ENOUGH = {"condition": 0.5, "exception": 0.5, "negation": 0.5, "deadline": 0.5,
 """The share of what a clause says that a sentence must have to say it."""
 _ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.5, "negation": 0.5, "deadline": 0.5, "promise": 0.34}
 """The same, of one that has a cue of the kind."""
+_ENOUGH_WITH_VALUES = 0.34
+"""The same, of one that has values, which are all there."""
 _NEAR = 0.4
 """The share of what two clauses say, or of what is said around them, that makes one the other with another value."""
 _PAIRS_MAX = 40_000
@@ -49,6 +53,7 @@ class _Clause:
     spelt: str
     units: list[Unit]
     values_kept: bool | None = None
+    is_dated: bool = False
     passage: Passage | None = None
     around: list[Unit] = field(default_factory=list)
 
@@ -99,9 +104,28 @@ def _clauses(facts: Facts, chosen: list[Fact], other: Facts) -> list[_Clause]:
     clauses = []
     for fact in chosen:
         words = facts.text.lower[fact.start : fact.end]
-        clauses.append(_Clause(fact, words, _spelt_out(facts.words(fact)), units_of(words)))
+        clauses.append(_Clause(fact, words, _spelt_out(facts.words(fact)), _weighed(fact.kind, words)))
     _judge_values(clauses, other)
     return clauses
+
+
+_HEAD = {
+    "negation": re.compile(
+        r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再|不予|禁止|严禁"
+        r"|切勿|请勿|勿|没有|未|没|不"
+    ),
+    "promise": re.compile(
+        r"\b(?:will|shall|promise[sd]?|guarantee[sd]?|agree[sd]?|commit\w*)\b|'ll\b|承诺|保证|会|将|负责"
+    ),
+}
+
+
+def _weighed(kind: str, words: str) -> list[Unit]:
+    """The units of a clause; those of its subject count less."""
+    head = _HEAD[kind].search(words) if kind in _HEAD else None
+    if head is not None and (deed := units_of(words[head.end() :])):
+        return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed
+    return units_of(words)
 
 
 _LABELLED = re.compile(
@@ -115,6 +139,17 @@ def _spelt_out(words: str) -> str:
     return f"within {found[2]} {found[1].rstrip('s')}s" if found else words
 
 
+_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
+
+
+def _ordinal_of(words: str) -> str | None:
+    found = _ORDINAL.search(words.lower())
+    return found[0] if found else None
+
+
+_DATED = ("date", "time", "duration")
+
+
 def _judge_values(clauses: list[_Clause], other: Facts) -> None:
     """Notes of each whether the other text has its values. All together, since each look at a text costs."""
     starts, size = [], 0
@@ -126,51 +161,66 @@ def _judge_values(clauses: list[_Clause], other: Facts) -> None:
     if not found:
         return
     standing = standing_of(other)
+    ordinals = frozenset(_ORDINAL.findall(other.text.lower))
     number = 0
     for fact in sorted(found, key=lambda each: each.start):
         while number + 1 < len(starts) and starts[number + 1] <= fact.start:
             number += 1
         clause = clauses[number]
         if clause.values_kept is not False:
-            clause.values_kept = standing.says(fact, together.raw[fact.start : fact.end]) > 0
+            words = together.raw[fact.start : fact.end]
+            grade = standing.says(fact, words)
+            clause.values_kept = grade > 0 or _ordinal_of(words) in ordinals
+            clause.is_dated = fact.kind in _DATED and grade != 1
 
 
 def _look(kind: str, clause: _Clause, own: Reading, other: Reading) -> _Verdict:
     """Whether the other text says it."""
     clause.passage = own.at(clause.fact.start)
-    if kind == "deadline" and clause.values_kept is not None:
-        return _look_dated(clause, other)
-    if not clause.units:
-        return _Verdict(clause.values_kept is not False and _has_kind(kind, other))
-    if clause.values_kept is False and kind in ("condition", "exception"):
+    if kind == "deadline" and clause.is_dated and clause.values_kept:
+        return _Verdict(True)
+    if clause.values_kept is False and kind not in ("promise", "negation"):
         return _Verdict(False)
-    clause.units = own.rated(clause.units)
-    verdict = _Verdict(False)
-    for share, passage in _best(clause, other):
-        if share < (_ENOUGH[kind] if not has_cue(kind, passage.words) else _ENOUGH_WITH_CUE[kind]):
-            continue
-        found = _polarity(kind, clause, passage, _part(clause.units, passage, share))
-        if found.is_there and found.flipped is None:
-            return found
-        if verdict.flipped is None:
-            verdict = found
+    units = clause.units
+    if own.is_han is not other.is_han:
+        units = known(units)
+    if not units:
+        return _Verdict(clause.values_kept is not False and _has_kind(kind, other))
+    verdict = _search(kind, clause, own.rated(units), other)
+    if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > 12:
+        # What is not so without something, and now is so without it.
+        verdict = _search(kind, clause, own.rated(_weighed(kind, clause.words[:cut])), other)
     return verdict
 
 
-def _look_dated(clause: _Clause, other: Reading) -> _Verdict:
-    return _Verdict(bool(clause.values_kept))
+def _search(kind: str, clause: _Clause, units: Sequence[Unit], other: Reading) -> _Verdict:
+    found = _best(units, other)
+    verdict = _Verdict(False)
+    least = 0.8 * found[0][0] if found else 0.0
+    for share, passage in found:
+        if verdict.flipped is not None and coverage(units, passage.terms) < least:
+            continue
+        enough = _ENOUGH_WITH_CUE if has_cue(kind, passage.words) else _ENOUGH
+        if share < max(least, min(enough[kind], _ENOUGH_WITH_VALUES if clause.values_kept else 1)):
+            continue
+        judged = _polarity(kind, clause, passage, _part(units, passage, share))
+        if judged.is_there and judged.flipped is None:
+            return judged
+        if verdict.flipped is None:
+            verdict = judged
+    return verdict
 
 
 def _has_kind(kind: str, other: Reading) -> bool:
     return kind != "negation" or any(says_no(each.words) for each in other.passages)
 
 
-def _best(clause: _Clause, other: Reading) -> list[tuple[float, Passage]]:
+def _best(units: Sequence[Unit], other: Reading) -> list[tuple[float, Passage]]:
     """The passages that say most of it; one with its neighbours counts for a little less."""
     found = []
-    for share, passage in other.best(clause.units):
+    for share, passage in other.best(units):
         if share < 0.7:
-            share = max(share, 0.85 * coverage(clause.units, other.around(passage)))
+            share = max(share, 0.85 * coverage(units, other.around(passage)))
         found.append((share, passage))
     return sorted(found, key=lambda each: -each[0])
 
@@ -185,43 +235,44 @@ def _part(units: Sequence[Unit], passage: Passage, share: float) -> Part | None:
 
 
 def _polarity(kind: str, clause: _Clause, passage: Passage, part: Part | None) -> _Verdict:
-    if kind == "promise":
-        return _Verdict(True)
     words = passage.words if part is None else part.words
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
-    if kind in ("negation", "exception"):
-        if _denies(passage, part):
+    if kind == "negation":
+        return _Verdict(True, None if _denies(clause, passage, part) else span)
+    if kind == "exception":
+        is_back = is_including(words) or is_led_by_if(words)
+        is_said = says_no(words) if is_back else _denies(clause, passage, part) or restricts(words)
+        if is_said:
             return _Verdict(True)
-        return (
-            _Verdict(True, span)
-            if kind == "negation" or is_including(words) or is_led_by_if(words)
-            else _Verdict(False)
-        )
+        return _Verdict(is_back, span if is_back else None)
     if kind == "condition":
-        ours, theirs = direction(clause.words), direction(words)
-        if ours * theirs < 0 and not negations(clause.words) and not negations(words):
+        if direction(clause.words) * direction(words) < 0 and not negations(clause.words + words):
             return _Verdict(True, span)
-        if is_led_by_if(clause.words) and is_led_by_if(words) and _only_if(words):
-            if (negations(clause.words) - negations(words)) % 2 and not says_no(words) != says_no(
-                clause.words
-            ):
-                return _Verdict(True)
-            if negations(clause.words) and not says_no(words):
-                return _Verdict(True, span)
+        if _is_only(clause.words) and not says_only(passage.words) and not says_no(passage.words):
+            return _Verdict(False)
+        if is_led_by_if(clause.words) and is_led_by_if(words) and _only_if(words) and negations(clause.words):
+            return _Verdict(True, None if says_no(words) else span)
     return _Verdict(True)
+
+
+def _is_only(words: str) -> bool:
+    return words.startswith(("only", "limited", "restricted")) or re.search("仅|只(?!要)", words) is not None
 
 
 def _only_if(words: str) -> bool:
     return "unless" not in words and "except" not in words and "除非" not in words and "除外" not in words
 
 
-def _denies(passage: Passage, part: Part | None) -> bool:
+def _denies(clause: _Clause, passage: Passage, part: Part | None) -> bool:
     """Whether what is said there is denied or restricted: in the part, or before it and never taken back."""
-    if part is None or says_no(part.words):
-        return part is not None or says_no(passage.words) or says_no(passage.lead)
+    said = frozenset().union(*(unit.terms for unit in clause.units))
+    if part is None:
+        return says_no(passage.words, said) or says_no(passage.lead)
+    if says_no(part.words, said) or ("without" in clause.words and restricts(part.words)):
+        return True
     if takes_back(part.words):
         return False
-    return says_no(passage.words) or says_no(passage.lead)
+    return says_no(passage.words, said) or says_no(passage.lead)
 
 
 def _is_in(fact: Fact, changed: list[tuple[Fact, tuple[int, int]]]) -> bool:

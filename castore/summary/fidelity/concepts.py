@@ -10,7 +10,7 @@ from functools import cache
 
 from castore.summary.fidelity.terms import stem
 
-__all__ = ["english_concept", "han_concepts"]
+__all__ = ["english_concepts", "han_concepts"]
 
 _GROUPS = """
 refund refunded reimburse reimbursement repay 退款 退费 返还 报销 退还
@@ -155,7 +155,7 @@ license licence 许可证 执照
 warehouse 仓库
 contract agreement 合同 协议
 company firm business employer 公司 企业
-finance accounting treasurer 财务
+finance treasurer 财务
 legal lawyer counsel 法务 律师
 security 安全
 department team group 部门 团队 小组
@@ -164,6 +164,49 @@ sick illness ill disease 生病 疾病 病
 invoice bill 发票 账单
 sample samples 样品
 balance 余额
+liable liability liabilities responsible responsibility 责任
+slip slips slipped late 延误 推迟
+custom customized custom-made bespoke tailor-made personalised personalized made-to-order 定制 订制
+goods product products item items merchandise article 商品 货物 物品 产品
+parcel package packet box 包裹 包装
+merchant shop store 商家 店铺
+order orders 订单
+apply application 申请
+address 地址
+phone 手机
+photo photos picture 照片 图片
+internal internally inside 内部
+guardian parent parents parental 监护人 家长 父母
+competitor competitors rival rivals 竞争对手
+interest rate 利率
+loan borrow borrowed borrower 贷款 借款
+penalty fine fines fee 违约金 罚款
+salary wage pay 工资 月薪 薪水
+discount rebate 折扣
+log logs 日志
+user users 用户
+account accounts 账号 账户
+document documents file files 文件 文档
+table schema 表
+database db 数据库
+interface api 接口
+branch 分支
+review reviewed 评审
+code 代码
+version 版本
+quality 质量
+guest visitor 访客
+exam examination 考试
+engineer engineers 工程师
+approve 批复
+original 原件 原始
+deadline 期限
+parts spare 配件
+travel trip 出差 差旅
+hotel accommodation 住宿 酒店
+room 房间
+flight fly 航班 机票
+pass passed 通过
 """.strip()
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -174,8 +217,9 @@ def _tables() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], re.
     han: dict[str, set[str]] = {}
     for number, line in enumerate(_GROUPS.splitlines()):
         for word in line.split():
-            table, key = (han, word) if _HAN.match(word) else (english, stem(word))
-            table.setdefault(key, set()).add(f"={number}")
+            table = han if _HAN.match(word) else english
+            for key in {word, word if table is han else stem(word)}:
+                table.setdefault(key, set()).add(f"={number}")
     longest_first = sorted(han, key=len, reverse=True)
     return (
         {word: frozenset(found) for word, found in english.items()},
@@ -184,9 +228,10 @@ def _tables() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], re.
     )
 
 
-def english_concept(stemmed: str) -> frozenset[str]:
-    """What a word without its ending may say; nothing if it is in no line."""
-    return _tables()[0].get(stemmed, frozenset())
+def english_concepts(word: str, stemmed: str) -> frozenset[str]:
+    """What a word, or without its ending, may say; nothing if it is in no line."""
+    table = _tables()[0]
+    return table.get(word) or table.get(stemmed, frozenset())
 
 
 def han_concepts(run: str) -> list[tuple[int, int, frozenset[str]]]:

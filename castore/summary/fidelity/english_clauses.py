@@ -79,7 +79,7 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
     """Kind and span of each."""
     place = _Place(lower, raw)
     dated = 0
-    for at, end in merge(_cues(lower), _contracted(lower)):
+    for at, end in merge(_cues(lower), _contracted(lower), _wills(lower)):
         if taken[at]:
             continue
         place.at, place.end = at, end
@@ -113,7 +113,7 @@ def _cues(lower: str) -> Iterator[tuple[int, int]]:
 
 
 def _contracted(lower: str) -> Iterator[tuple[int, int]]:
-    """can't, won't, isn't; 'll."""
+    """can't, won't, isn't."""
     at = lower.find("n't")
     while at >= 0:
         start = at
@@ -121,6 +121,14 @@ def _contracted(lower: str) -> Iterator[tuple[int, int]]:
             start -= 1
         yield start, at + 3
         at = lower.find("n't", at + 3)
+
+
+def _wills(lower: str) -> Iterator[tuple[int, int]]:
+    """we'll"""
+    at = lower.find("'ll ")
+    while at >= 0:
+        yield at, at + 3
+        at = lower.find("'ll ", at + 3)
 
 
 # ------------------------------------------------------------------------------------------ exceptions
@@ -264,11 +272,17 @@ _BOUND = re.compile(
 )
 
 
+_SIDE_OF = re.compile(r"(?:end|art|ing|ose|dle) of (?!\d)")
+
+
 def _dated(place: _Place, end: int) -> Span | None:
     """A deadline that is a date or a time."""
     found = DATE_AHEAD.match(place.lower, end)
     if found is None:
         return None
+    if _SIDE_OF.match(place.lower, found.end() - 3):
+        place.end = found.end()
+        return "deadline", place.at, _short_stop(place)
     more = DATE_ON.match(place.lower, found.end())
     return "deadline", place.at, more.end() if more else found.end()
 
@@ -376,6 +390,12 @@ _AT_ONCE = re.compile(
     r"|walk|go|continue|proceed|need|analy[sz]e|search|examine|implement|create|make|do|be|let|explore|think|have|get"
     r"|write|add|update|fix|test|focus|verify|assume|not|never|no)\b"
 )
+_DONE_AT_ONCE = frozenset(
+    ("fix", "update", "add", "writ", "run", "test", "build", "review", "remove", "delete", "move", "complete")
+    + ("install", "process", "open", "keep", "call", "report", "handle", "prepare", "draft", "provide", "share")
+    + ("post", "follow", "confirm", "investigate")
+)
+"""What somebody may be about to do, and then it is no promise unless it says when."""
 _NO_DEED = re.compile(
     r"\s(?:fail|need|cause|look|show|become|happen|depend|mean|see|want|find|not|never|no|likely|probably)\b"
 )
@@ -396,7 +416,7 @@ def _will(place: _Place) -> Span | None:
         is_mine = before.endswith((" i", "\ni")) or before == "i"
         if (
             is_mine
-            and _AT_ONCE.match(place.lower, place.end)
+            and delivers[1] in _DONE_AT_ONCE
             and not _DATED_DEED.search(place.lower, place.end, end)
         ):
             return None
@@ -516,6 +536,7 @@ _RULES: dict[str, _Rule] = {
     "expires": _expires,
     "expiry": _expires,
     "will": _will,
+    "'ll": _will,
     "shall": _shall,
     "promise": _vow,
     "promises": _vow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from castore.summary.fidelity.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_PERIOD_BEHIND
+from castore.summary.fidelity.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
 
 __all__ = ["han_clauses"]
 
@@ -17,6 +17,9 @@ _BREAK = re.compile(
 _RANK = {"exception": 0, "condition": 1, "negation": 2, "promise": 3, "state": 4}
 _OUTSIDE = re.compile(r"[^，。；！？\n]{1,40}?外")
 _EVENT = re.compile(r"[\u4e00-\u9fff]{2,8}(?:之|以)?\Z")
+_PERIOD_AHEAD = re.compile(
+    r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个?(?:工作日|自然日|小时|分钟|星期|月)|[天日周秒])"
+)
 _BOUND = re.compile(r"须|应|必须|请|不得|禁止|将|会|要|务必|保证|承诺|需|不能")
 _BEFORE_ELSE = "目当以之先从提空面眼向往跟门朝史"
 _NO_NEGATION = re.compile(
@@ -28,10 +31,15 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
     """Kind and span of each."""
     held: tuple[str, int, int] | None = None
     until = 0
-    for match in HAN_CUE.finditer(lower):
-        at = match.start()
-        if taken[at]:
+    passed = 0
+    for first in HAN_FIRST.finditer(lower):
+        at = first.start()
+        if at < passed or taken[at]:
             continue
+        match = HAN_CUE.match(lower, at)
+        if match is None:
+            continue
+        passed = match.end()
         kind = match.lastgroup or ""
         if kind == "deadline":
             span = _deadline(lower, at, match.end())
@@ -109,6 +117,10 @@ def _deadline(lower: str, at: int, end: int) -> tuple[int, int] | None:
 
 def _before(lower: str, low: int, at: int) -> tuple[int, int] | None:
     before = lower[low:at]
+    if (ahead := _PERIOD_AHEAD.match(lower, at + 1)) is not None:
+        start, _ = _clause(lower, at, at + 1, low)
+        held = max(start, lower.rfind("在", start, at) + 1, lower.rfind("于", start, at) + 1, at - 6)
+        return held, ahead.end()
     found = HAN_DATE_BEHIND.search(before)
     if found is not None:
         return low + found.start() + len(found[0]) - len(found[0].lstrip()), at + 1
@@ -123,4 +135,7 @@ def _before(lower: str, low: int, at: int) -> tuple[int, int] | None:
     if event is None:
         return None
     start, end = _clause(lower, at, at + 1, max(0, at - 24))
-    return (start, at + 1) if _BOUND.search(lower, start, end) and start < at else None
+    if not _BOUND.search(lower, start, min(len(lower), end + 10)) or start >= at:
+        return None
+    held = lower.find("在", start, at)
+    return (held if held >= 0 else start), at + 1

@@ -16,12 +16,12 @@ from heapq import nlargest
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from castore.summary.fidelity.concepts import english_concept, han_concepts
+from castore.summary.fidelity.concepts import english_concepts, han_concepts
 from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.sentences import sentences
 from castore.summary.fidelity.terms import is_han, stem
 
-__all__ = ["Part", "Passage", "Reading", "Unit", "coverage", "read", "terms_of", "units_of"]
+__all__ = ["Part", "Passage", "Reading", "Unit", "coverage", "known", "read", "terms_of", "units_of"]
 
 
 class Unit(NamedTuple):
@@ -30,18 +30,38 @@ class Unit(NamedTuple):
 
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
-_SAY_LITTLE = frozenset(
-    ["a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "from", "with", "as", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this", "that", "these", "those", "there", "here", "he", "she", "they", "him", "them", "their", "his", "her", "we", "us", "our", "you", "your", "i", "me", "my", "do", "does", "did", "done", "has", "have", "had", "having", "will", "would", "shall", "should", "may", "might", "can", "could", "must", "not", "no", "nor", "so", "such", "than", "then", "too", "very", "just", "also", "only", "all", "any", "each", "every", "some", "more", "most", "other", "another", "into", "onto", "over", "under", "about", "after", "before", "when", "while", "which", "who", "whom", "whose", "what", "where", "why", "how", "if", "unless", "except", "until", "up", "out", "off", "per", "via", "within", "without", "please", "don't", "doesn't", "didn't", "isn't", "aren't", "wasn't", "weren't", "won't", "can't", "cannot", "couldn't", "shouldn't", "mustn't", "hasn't", "haven't", "never", "ever", "longer", "case", "event", "provided", "condition", "conditions", "subject", "long", "once", "whenever", "assuming", "allowed", "permitted", "possible", "forbidden", "prohibited", "excluded", "exclude", "excludes", "excluding", "exception", "exceptions", "exempt", "apart", "aside", "deadline", "least", "late", "later", "than", "ll", "ve", "re", "d", "s", "t", "m", "both", "either", "neither", "yet", "still", "already", "again", "back", "own", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "sixty", "ninety", "hundred", "thousand", "million", "day", "days", "hour", "hours", "week", "weeks", "month", "months", "year", "years", "minute", "minutes", "second", "seconds", "however", "though", "go", "goes", "promise", "promises", "promised", "guarantee", "guarantees", "guaranteed", "pledge", "commit", "committed", "agree", "agreed", "agrees", "shall", "kg", "g", "mg", "km", "m", "cm", "mm", "ml", "l", "gb", "mb", "kb", "tb", "ms", "s", "min", "hr", "hrs", "eur", "usd", "gbp", "percent", "°c", "c", "f", "am", "pm", "utc", "apply", "applies", "applied", "applicable", "clause", "section", "article", "policy", "rule", "rules", "make", "makes", "made", "get", "gets", "including", "include", "includes", "included", "upon", "during", "above", "below", "mean", "means"]
-)
+_LITTLE_WORDS = """
+a an the and or but of to in on at by for from with as is are was were be been being am it its this that
+these those there here he she they him them their his her we us our you your i me my do does did done has
+have had having will would shall should may might can could must not no nor so such than then too very
+just also only all any each every some more most other another into onto over under about after before
+when while which who whom whose what where why how if unless except until up out off per via within
+without please don't doesn't didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't
+mustn't hasn't haven't never ever longer case event provided condition conditions subject long once
+whenever assuming allowed permitted possible forbidden prohibited excluded exclude excludes excluding
+exception exceptions exempt apart aside deadline least late later ll ve re d s t m both either neither
+yet still already again back own one two three four five six seven eight nine ten eleven twelve twenty
+thirty sixty ninety hundred thousand million day days hour hours week weeks month months year years
+minute minutes second seconds however though go goes promise promises promised guarantee guarantees
+guaranteed pledge commit committed agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs
+eur usd gbp percent °c c f pm utc apply applies applied applicable clause section article policy rule
+rules make makes made get gets including include includes included upon during above below mean means
+whoever anyone anything everything everyone someone something anybody everybody stays staying
+"""
+_SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
-    "的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
+    "受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
 )
 _HAN_CUES = re.compile(
     "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需|没有|可以|允许|承诺|保证"
-    "|之内|以内|之前|以前|之后|包括|团队|物业|公司|甲方(?=承诺)|乙方(?=保证)"
+    "|限制|之内|以内|之前|以前|之后|包括|团队|物业|公司|甲方(?=承诺)|乙方(?=保证)"
 )
+_DENYING = ("un", "in", "non", "dis", "im")
 _PREFIX = 6
+_PAIRED = 0.4
+_ALONE = 0.1
+"""Weights of a character of Chinese: in a word that is there; by itself."""
 
 
 def units_of(lower: str) -> list[Unit]:
@@ -56,9 +76,12 @@ def units_of(lower: str) -> list[Unit]:
     return found
 
 
-_COMMON = frozenset(
-    ["send", "sends", "sent", "use", "uses", "used", "take", "takes", "taken", "give", "gives", "given", "show", "shows", "add", "adds", "added", "work", "works", "set", "put", "call", "keep", "keeps", "new", "good", "way", "thing", "things", "people", "person", "time", "times", "place", "part", "case", "cases", "way", "gladly", "happen", "happens"]
-)
+_COMMON_WORDS = """
+send sends sent use uses used take takes taken give gives given show shows add adds added work works set
+put call keep keeps new good way thing things people person time times place part case cases gladly
+happen happens end ends start starts beginning cover covers covered
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def _weight(word: str) -> float:
@@ -66,8 +89,10 @@ def _weight(word: str) -> float:
 
 
 def _of_word(word: str) -> frozenset[str]:
-    stemmed = stem(word.partition("'")[0])
-    terms = {stemmed, *english_concept(stemmed)}
+    word = word.partition("'")[0]
+    # The stemmer makes one of what is custom and who is a customer.
+    stemmed = "customer" if word.startswith("customer") else stem(word)
+    terms = {stemmed, *english_concepts(word, stemmed)}
     if len(stemmed) > _PREFIX:
         terms.add(stemmed[:_PREFIX] + "~")
     return frozenset(terms)
@@ -84,11 +109,17 @@ def _han_units(run: str) -> list[Unit]:
             terms[at] |= concepts
     if len(run) == 1:
         terms[0].add(run)
-    return [
-        Unit(0.5, frozenset(each))
-        for character, each in zip(run, terms, strict=True)
-        if character not in _HAN_LITTLE
-    ]
+    found = []
+    for character, each in zip(run, terms, strict=True):
+        if character not in _HAN_LITTLE:
+            found.append(Unit(_PAIRED, frozenset(each)))
+            found.append(Unit(_ALONE, frozenset({*each, character})))
+    return found
+
+
+def known(units: Sequence[Unit]) -> list[Unit]:
+    """Those that a text in the other language can say: that are in a concept."""
+    return [unit for unit in units if any(term[0] == "=" for term in unit.terms)]
 
 
 def terms_of(lower: str) -> set[str]:
@@ -102,9 +133,9 @@ def terms_of(lower: str) -> set[str]:
                 found |= concepts
         elif not word[0].isdigit():
             found |= _of_word(word)
-            bare = word.removeprefix("un").removeprefix("non")
-            if bare != word and len(bare) > 3:
-                found |= _of_word(bare)
+            for prefix in _DENYING:
+                if word.startswith(prefix) and len(word) > len(prefix) + 4:
+                    found |= _of_word(word[len(prefix) :])
     return found
 
 
@@ -193,6 +224,12 @@ class Reading:
     def at(self, offset: int) -> Passage:
         """The passage that holds this character."""
         return self.passages[max(0, bisect_right(self._starts, offset) - 1)]
+
+    @cached_property
+    def is_han(self) -> bool:
+        """Whether it is in Chinese."""
+        sample = "".join(each.words for each in self.passages[:50])[:4000]
+        return sum(map(is_han, sample)) * 4 > len(sample)
 
     @cached_property
     def _postings(self) -> dict[str, list[int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from castore.summary.fidelity.terms import stem
+
 __all__ = [
     "direction",
     "has_cue",
@@ -16,14 +18,18 @@ __all__ = [
 ]
 
 _NO = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|no longer|forbid\w*|forbade|prohibit\w*|bann\w+|ban|disallow\w*"
-    r"|ineligible|exclu\w+|except\w*|unless|exempt\w*|apart from|aside from|other than|but for|all (?:\w+ )?but|barring|save for"
-    r"|refus\w+|reject\w*|den(?:y|ie[sd])|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free"
-    r"|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*|block\w*|instead"
-    r"|rather|hardly|rarely|unable|keep|keeps|kept|stay\w*|remain\w*|still|otherwise|restrict\w*|limit\w*|bar(?:s|red)?"
-    r"|off-limits|open issue|pending|absent|abstain|withheld|end(?:s|ed)?|ceas\w+|discontinu\w+|gone|any ?more|at most|maximum"
-    r"|up to|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible|sufficient)\w*)\b|n't\b"
-    r"|不|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外|否|缺|停止|取消|作废|最多|上限|至多|以内"
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|nowhere|without|zero|nil|few|little|hardly|rarely"
+    r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless|exempt\w*"
+    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w* but|barring|save for|ruled? out|out of the question|taboo"
+    r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free"
+    r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*"
+    r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*|barred"
+    r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+|gone|any ?more"
+    r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against|dismiss\w*|postpon\w+|defer\w*|halt\w*"
+    r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret|confidential"
+    r"|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible|sufficient)\w*)\b|n't\b"
+    r"|不|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
+    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|之外|以外|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
 )
 """All that may say that something is not so, or only so."""
 _NEGATION = re.compile(
@@ -41,6 +47,13 @@ _UP = re.compile(
 )
 _DOWN = re.compile(
     r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller|at most)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
+)
+_RESTRICTS = re.compile(
+    r"\b(?:needs?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|要|只|仅|经|才"
+)
+_ONLY = re.compile(
+    r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody|none|never|cannot|who|those|whoever"
+    r"|once|after|until|to get|reserved|for|with|when|where|provided|to|wait)\b|n't\b|仅|只|限|须|必须|要|才|不|禁|非|无|未|方可|专"
 )
 _LATER = re.compile(
     r"\b(?:after|since|from|no earlier than|not before|starting|following)\s*\Z|从\s*\Z|自\s*\Z"
@@ -64,9 +77,18 @@ def has_cue(kind: str, words: str) -> bool:
     return cues is not None and cues.search(words) is not None
 
 
-def says_no(words: str) -> bool:
-    """Whether anything in it may deny or restrict."""
-    return _NO.search(words) is not None
+def says_no(words: str, said: frozenset[str] = frozenset()) -> bool:
+    """Whether anything in it may deny or restrict, but for words whose stem is in `said`: what is denied."""
+    return any(not said or stem(match[0]) not in said for match in _NO.finditer(words))
+
+
+def restricts(words: str) -> bool:
+    """Whether it asks for something."""
+    return _RESTRICTS.search(words) is not None
+
+
+def says_only(words: str) -> bool:
+    return _ONLY.search(words) is not None
 
 
 def negations(words: str) -> int:
