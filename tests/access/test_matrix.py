@@ -23,6 +23,7 @@ from castore.roots.model import STATE, RootDraft, RootKind, merged, root_id
 from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
+from castore.summary.key import SummaryKey
 from tests.access.conftest import Twins
 from tests.access.sessions import SESSIONS, VIEWS, edited, tailed
 from tests.access.world import (
@@ -84,6 +85,9 @@ READS: dict[str, list[list[str]]] = {
     "scope list": [["scope", "list"]],
     "scope show": [["scope", "show", OWN], ["scope", "show", "team/b"], ["scope", "show", "team/none"]],
     "config": [["config"], ["config", "store.quota"]],
+    "summary list": [["summary", "list"], ["summary", "list", "--superseded"]],
+    "summary show": [["summary", "show", REF]],
+    "summary check": [["summary", "check", REF, BIN], ["summary", "check", "--shares", BIN, REF]],
 }
 
 WRITES: dict[str, list[list[str]]] = {
@@ -116,6 +120,14 @@ WRITES: dict[str, list[list[str]]] = {
         ["tag", "--move", "--expect", REF, "mine", str(DIGESTS["both"])],
     ],
     "keep": [["keep", REF], ["keep", DOC], ["keep", "--for", "1d", "--name", "new", REF]],
+    "summary get": [
+        ["summary", "get", REF, "--strategy", "extract"],
+        ["summary", "get", BIN, "--strategy", "extract", "--source-name", "theirs"],
+        ["summary", "get", REF, "--strategy", "theirs@1", "--option", "model=a"],
+    ],
+    "summary put": [["summary", "put", REF, BIN, "--strategy", "theirs@1", "--option", "model=a"]],
+    "summary forget": [["summary", "forget", REF], ["summary", "forget", "--strategy", "theirs", "--now"]],
+    "summary evict": [["summary", "evict"]],
     "forget": [
         ["forget", REF],
         ["forget", "--dry-run", REF],
@@ -433,6 +445,12 @@ def chains(store: Store, what: str) -> Any:
     return [outcome(store.based_chain, root) for root in based]
 
 
+def keys_of(what: str) -> list[str]:
+    """Of the summaries that both make in the same way, one in each scope."""
+    options = {"model": "a"}
+    return [SummaryKey(DIGESTS[what], scope, "theirs", 1, options).hex for scope in (OWN, OTHER)]
+
+
 def logs(store: Store, what: str) -> Any:
     """Of the session that both have, and of one that only the others have; in every scope."""
     return [
@@ -454,6 +472,18 @@ METHODS: dict[str, Call] = {
     "find": lambda store, what: store.find(str(DIGESTS[what])),
     "forget": lambda store, what: store.forget(RootChoice(references=(str(DIGESTS[what]), "theirs"))),
     "keep": lambda store, what: store.keep([RootDraft(RootKind.KEEP, (DIGESTS[what],))]),
+    "keyed_root": lambda store, what: [
+        outcome(lambda store: store.keyed_root(RootKind.SUMMARY, key, scope=scope), store)  # noqa: B023
+        for key in keys_of(what)
+        for scope in (None, OWN, OTHER, "team/none")
+    ],
+    "keyed_roots": lambda store, what: [
+        outcome(lambda store: store.keyed_roots(RootKind.SUMMARY, scope=scope, member=member), store)  # noqa: B023
+        for scope in (None, OWN, OTHER, "team/none")
+        for member in (None, ("$.summary.names", "theirs"), ("$.summary.names", what))
+    ],
+    "bound_to": lambda store, what: store.bound_to(DIGESTS[what]),
+    "uses": lambda store, what: store.uses(keys_of(what)),
     "keep_draft": lambda store, what: store.keep_draft(str(DIGESTS[what])),
     "life": lambda store, what: store.life(DIGESTS[what]),
     "lives": lambda store, what: list(store.lives(DIGESTS.values())),

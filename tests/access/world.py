@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -24,8 +24,10 @@ from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.roots.model import STATE, Root, RootDraft, RootKind
 from castore.settings import declare_scope
-from castore.store import Access, Store
+from castore.store import Access, Store, StoreHandle
 from castore.store.keeping import RootChoice
+from castore.summary.cache import SummaryCache
+from castore.summary.strategy import NamedMaker
 from tests.access.sessions import others_view, we_view
 
 NOW = 1_700_000_000.0
@@ -99,6 +101,7 @@ def build(folder: Path, *, with_others: bool) -> Path:
     store.forget(RootChoice(references=(str(DIGESTS["own expired"]),)), at_once=True)
     we_view(store)
     _save_log(store, 2)
+    _summarise(store, {"own": "what we say of our own", "both": "what we say of both"})
     store.close()
     if with_others:
         _others_end(folder)
@@ -119,6 +122,12 @@ def _save_log(store: Store, count: int, session: str = LOG) -> None:
         )
 
 
+def _summarise(store: Store, texts: Mapping[str, str]) -> None:
+    cache = SummaryCache(StoreHandle.of(store))
+    for what, text in texts.items():
+        cache.put(DIGESTS[what], text, NamedMaker("theirs", 1, {"model": "a"}), names=("theirs", what))
+
+
 def _others_begin(folder: Path) -> None:
     store = opened(folder, OTHER)
     api.fold_bytes(store, OTHER_DOCUMENT, source_name="own.json", name="folded")
@@ -136,6 +145,7 @@ def _others_end(folder: Path) -> None:
     store.tag("theirs", str(DIGESTS["other"]))
     store.tag("same", str(DIGESTS["other"]))
     store.tag("short", str(DIGESTS["other"]), keep_seconds=60)
+    _summarise(store, {"other": "what they say of theirs", "both": "what they say of both"})
     for _ in range(3):
         store.read(DIGESTS["other"])
         store.read(DIGESTS["both"])
