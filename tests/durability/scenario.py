@@ -12,6 +12,8 @@ from castore.config import SYNC_FILES_MAX
 from castore.objects.database import encode_object
 from castore.store import StoreHandle
 from castore.store.keeping import RootChoice
+from castore.summary.cache import SummaryCache
+from castore.summary.strategy import NamedMaker
 from castore.transcript.collapse.extract import Extract
 from castore.transcript.collapse.opening import open_coordinator
 from castore.transcript.collapse.spans import Messages
@@ -57,6 +59,8 @@ class Scenario:
         self.staged: list[slice] = options.get("staged", [])
         """Turns of the session that are staged before."""
         self.staged_ids: set[str] = set()
+        self.summary: str | None = options.get("summary")
+        """What is cached before as a summary of the document, and of an object that is doomed."""
         self.stdin = self.session or self.stdin
         self.kept: dict[bytes, bytes] = {}
         """By the folded document: the source of what is there before it, and must stay."""
@@ -103,6 +107,10 @@ class Scenario:
             for turns in self.staged:
                 stage_span(coordinator, messages, span_of_turns(messages, turns), Extract())
             self.staged_ids = {each.collapse_id for each in coordinator.staged}
+        if self.summary is not None:
+            cache = SummaryCache(StoreHandle.of(store))
+            for source in (kept, api.Digest.parse(_object_of(document("doomed", 1)))):
+                cache.put(source, self.summary, NamedMaker("mine"))
         store.close()
         if self.has_unnamed:
             _leave_unnamed(shell)
@@ -169,6 +177,13 @@ MORE = [
     Scenario(
         "collapse commit", "collapse", "commit", session=pi_session(6), staged=[slice(0, 4), slice(4, 8)]
     ),
+    Scenario("summary get", "summary", "get", "kept.json", "--strategy", "extract", "--source-name", "it"),
+    Scenario(
+        *("summary put", "summary", "put", "kept.json", "-", "--strategy", "mine", "--replace"),
+        session=b"another summary",
+        summary="a summary",
+    ),
+    Scenario("purge of what has a summary", "purge", "DOOMED", "--reason", "x", "--yes", summary="a secret"),
 ]
 """Of these not every sync is needed for a promise: some only make sure of what may be on the disk already."""
 
