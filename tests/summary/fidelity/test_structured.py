@@ -231,3 +231,11 @@ class TestAnyDocument:
         deep = "[" * 500 + "1," * 20_000 + "2" + "]" * 500
         assert len(check_fields("[]", "[[1" + ",1" * 20_000 + "]]").findings) == 20_001
         assert check_fields(deep, deep).findings == ()
+
+    @given(DOCUMENTS)
+    @settings(max_examples=40)
+    def test_each_finding_is_where_it_says(self, value: Any) -> None:
+        source = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+        lines = source.split("\n")
+        for each in check_fields("{}" if isinstance(value, dict) else "[]", source).findings:
+            assert lines[each.line - 1][each.column - 1 :].startswith(each.text.split("\n")[0])
