@@ -74,8 +74,8 @@ class Step:
 class Entry:
     """One cached summary. source: digest and size of the source's bytes; summary: of the text.
 
-    names: the named sources that it is tied to, each with a number that grows whenever the name's content
-    changes (castore.summary.superseding). chain: the steps from the source back to the first source, where
+    names: the named sources that it is tied to, each with the number of its tie
+    (castore.summary.superseding). chain: the steps from the source back to the first source, where
     that is derived itself. keeps: what else its root names, for the chain; base: the root of a view that the
     chain rests on. source_name: what people know the source by, if it is tied to none. made: when the text
     was made or put, unix seconds. root_id, sequence: of its root as it was read; of an entry that is not

@@ -3,8 +3,8 @@
 Laws:
 - The content of a name is the source of the entry that was tied to it last. An entry is superseded once every
   name that it is tied to has another content; one without a name never is.
-- Tying goes by numbers, not by the clock: of a name, each new content has a higher one than those before it,
-  and entries of one content share theirs. Of two that were tied at the same moment the later root counts.
+- Tying goes by numbers, not by the clock: of a name, each tie has a higher one than those before it. Of two
+  that were tied at the same moment the later root counts.
 - Nothing is written to supersede: who puts a content back, or takes a forget back, has it current again.
 """
 
@@ -55,8 +55,7 @@ def tied(entry: Entry, name: str, others: Iterable[Entry]) -> Entry:
     of_name = [other for other in others if name in other.names and other.scope == entry.scope]
     content = contents(of_name).get((entry.scope, name))
     last = max((other.names[name] for other in of_name), default=0)
-    is_current = content == entry.source.digest
-    if name in entry.names and is_current:
+    if name in entry.names and content == entry.source.digest:
         return entry
     if name not in entry.names and len(entry.names) >= SUMMARY_NAMES_MAX:
         raise LimitExceeded(
@@ -64,5 +63,4 @@ def tied(entry: Entry, name: str, others: Iterable[Entry]) -> Entry:
             limit="SUMMARY_NAMES_MAX",
             hint="forget it, and make it anew with the names that it is to have",
         )
-    numbers = {**entry.names, name: last if is_current else last + 1}
-    return replace(entry, names=MappingProxyType(numbers))
+    return replace(entry, names=MappingProxyType({**entry.names, name: last + 1}))

@@ -224,6 +224,35 @@ class TestTheLockSavesWorkAlone:
         assert [caching.cache.text(each.entry) for each in caching.cache.entries()] == ["the second's"]
         assert list((caching.folder / "tmp").iterdir()) == []
 
+    def test_a_file_that_is_not_at_the_path_any_more_is_no_lock(
+        self, caching: Caching, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Between opening and locking it, its owner may have gone, and another may have made a new one."""
+        import fcntl
+
+        path = Path(caching.store.parts.layout.staged_file(f"summary-{'0' * 64}.lock"))
+        honest, calls = fcntl.flock, []
+
+        def late(descriptor: int, operation: int) -> None:
+            if not calls:
+                path.unlink()
+                path.write_bytes(b"")
+            calls.append(operation)
+            honest(descriptor, operation)
+
+        monkeypatch.setattr(fcntl, "flock", late)
+        with alone(caching.store, "0" * 64):
+            assert len(calls) == 2
+            with pytest.raises(StoreLocked), alone(caching.store, "0" * 64, wait_seconds_max=0):
+                raise AssertionError("two are alone")
+
+    def test_the_lock_of_another_is_left_to_it(self, caching: Caching) -> None:
+        path = Path(caching.store.parts.layout.staged_file(f"summary-{'0' * 64}.lock"))
+        with alone(caching.store, "0" * 64):
+            path.unlink()
+            path.write_bytes(b"")
+        assert path.exists()
+
     def test_a_put_meanwhile_counts(self, caching: Caching) -> None:
         other = caching.other("*")
 
