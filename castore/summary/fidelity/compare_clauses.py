@@ -16,7 +16,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from castore.summary.fidelity import values
-from castore.summary.fidelity.meaning import Part, Passage, Reading, Unit, coverage, known, read, units_of
+from castore.summary.fidelity.meaning import (
+    Part,
+    Passage,
+    Reading,
+    Unit,
+    coverage,
+    has_han,
+    known,
+    read,
+    units_of,
+)
 from castore.summary.fidelity.model import Compared, Fact, Facts, Text
 from castore.summary.fidelity.polarity import (
     direction,
@@ -103,12 +113,13 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
 def _clauses(facts: Facts, chosen: list[Fact], other: Facts) -> list[_Clause]:
     clauses = []
     for fact in chosen:
-        words = facts.text.lower[fact.start : fact.end]
+        words = _LABEL.sub("", facts.text.lower[fact.start : fact.end])
         clauses.append(_Clause(fact, words, _spelt_out(facts.words(fact)), _weighed(fact.kind, words)))
     _judge_values(clauses, other)
     return clauses
 
 
+_LABEL = re.compile(r"\A(?:deadlines?|due|expires|expiry|期限|时限|截止)[\w ]{0,20}[\"'*]*\s*[:=：]\s*")
 _HEAD = {
     "negation": re.compile(
         r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再|不予|禁止|严禁"
@@ -182,7 +193,7 @@ def _look(kind: str, clause: _Clause, own: Reading, other: Reading) -> _Verdict:
     if clause.values_kept is False and kind not in ("promise", "negation"):
         return _Verdict(False)
     units = clause.units
-    if own.is_han is not other.is_han:
+    if has_han(clause.words) is not other.is_han:
         units = known(units)
     if not units:
         return _Verdict(clause.values_kept is not False and _has_kind(kind, other))

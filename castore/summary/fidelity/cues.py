@@ -18,7 +18,6 @@ __all__ = [
     "HAN_FIRST",
     "HAN_DATE_BEHIND",
     "HAN_PERIOD_BEHIND",
-    "LABEL",
     "PERIOD_AHEAD",
     "PERIOD_BEHIND",
     "PROMISED",
@@ -37,13 +36,13 @@ ENGLISH = re.compile(
     r"|limit(?:ed to)?"
     r"|n(?:ever|o|ot|either|obody|otice|eeds?)"
     r"|o(?:n(?:ly|ce| condition| the condition| or before)|ther than)"
-    r"|p(?:rovid(?:ed|ing)|rohibit(?:s|ed)?|romise[sd]?|ledge[sd]?|rior to|eriod)"
+    r"|p(?:rovid(?:ed|ing)|rohibit(?:s|ed)?|romise[sd]?|ledge[sd]?|rior to|eriod|rerequisites?)"
     r"|re(?:quires?|stricted to)"
     r"|s(?:o long as|ubject to|ave for|hall)"
     r"|t(?:ill|hrough)"
     r"|u(?:nless|ntil|ndertakes?)"
     r"|w(?:hen(?:ever)?|ill|ith the exception|ithin|indow|arrants)"
-    r")(?![a-z0-9_])"
+    r")(?![a-z0-9])"
 )
 """Against `lower`. The first character is not part of the cue."""
 
@@ -118,7 +117,7 @@ _HAN_CONDITION = (
     "|经(?=[^，。；\n]{1,10}(?:批准|同意|审批|审核|授权|许可))|当(?=[^，。；\n]{1,16}时)|取决于"
     "|(?:需要?|须|应|必须)(?:[由经])(?=[^，。；\n]{0,12}(?:批准|同意|审批|审核|授权|许可|签字))"
 )
-_HAN_DEADLINE = "截止|截至|最迟|最晚|不晚于|不迟于|提前(?=\\s*(?:至少)?[\\d一二两三四五六七八九十])|(?<![国市室])内|前(?![往提端])|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|时限|有效期|期至"
+_HAN_DEADLINE = "截止|截至|最迟|最晚|不晚于|不迟于|提前(?=\\s*(?:至少)?[\\d一二两三四五六七八九十])|(?<![国市室])内|前(?![往提端])|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|[时期]限|有效期|期至"
 _HAN_NEGATION = (
     "禁止|严禁|禁用|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|概不"
     "|不(?![过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
@@ -127,7 +126,9 @@ _HAN_PROMISE = (
     "承诺|保证|答应|我们会|我们将|我会|我将|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按])|负责"
     "|会(?=[在于为把按]|尽快|通知|安排|发|联系|退|提供)|确保"
 )
-HAN_FIRST = re.compile("[除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别承保答我将负会确已]")
+HAN_FIRST = re.compile(
+    "[除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别承保答我将负会确已]"
+)
 """What every Chinese cue begins with."""
 HAN_CUE = re.compile(
     f"(?P<exception>{_HAN_EXCEPTION})|(?P<condition>{_HAN_CONDITION})|(?P<deadline>{_HAN_DEADLINE})"
@@ -147,8 +148,3 @@ HAN_DATE_BEHIND = re.compile(
     r"|[\u4e00-\u9fff]{2}节)\s*(?:之|以)?\Z"
 )
 """Of what stands before 前: what makes it a deadline."""
-
-LABEL = re.compile(
-    r"(?P<unit>[\w-]{0,20})[\"'*]{0,3}[ \t]{0,3}[:=：][ \t]{0,3}(?P<value>\"[^\"\n]{1,120}\"|[^\s\"{\[,}][^\n\"{},，]{0,120})"
-)
-"""What makes a word a label: what follows it is a fact of its kind."""

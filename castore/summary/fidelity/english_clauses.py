@@ -16,6 +16,7 @@ from castore.summary.fidelity.cues import (
     PERIOD_BEHIND,
     PROMISED,
 )
+from castore.summary.fidelity.labels import LABELS, labelled
 
 __all__ = ["english_clauses"]
 
@@ -80,10 +81,14 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
     place = _Place(lower, raw)
     dated = 0
     for at, end in merge(_cues(lower), _contracted(lower), _wills(lower)):
-        if taken[at]:
+        cue = lower[at:end]
+        if cue in LABELS and at >= place.floor and (facts := labelled(lower, at, end)):
+            yield from facts
+            place.floor = dated = facts[-1][2]
+            continue
+        if taken[at] or lower.startswith("_", end):
             continue
         place.at, place.end = at, end
-        cue = lower[at:end]
         rule = _RULES.get(cue) or _RULES.get(cue.split(" ", 1)[0]) or _negation
         if at < (dated if rule in _MAY_NEST else place.floor):
             continue
@@ -392,7 +397,19 @@ _AT_ONCE = re.compile(
 )
 _DONE_AT_ONCE = frozenset(
     ("fix", "update", "add", "writ", "run", "test", "build", "review", "remove", "delete", "move", "complete")
-    + ("install", "process", "open", "keep", "call", "report", "handle", "prepare", "draft", "provide", "share")
+    + (
+        "install",
+        "process",
+        "open",
+        "keep",
+        "call",
+        "report",
+        "handle",
+        "prepare",
+        "draft",
+        "provide",
+        "share",
+    )
     + ("post", "follow", "confirm", "investigate")
 )
 """What somebody may be about to do, and then it is no promise unless it says when."""
@@ -414,11 +431,7 @@ def _will(place: _Place) -> Span | None:
     kind, start, end = place.around("promise")
     if delivers:
         is_mine = before.endswith((" i", "\ni")) or before == "i"
-        if (
-            is_mine
-            and delivers[1] in _DONE_AT_ONCE
-            and not _DATED_DEED.search(place.lower, place.end, end)
-        ):
+        if is_mine and delivers[1] in _DONE_AT_ONCE and not _DATED_DEED.search(place.lower, place.end, end):
             return None
         return kind, start, end
     if _SPEAKER.search(before) and not _AT_ONCE.match(place.lower, place.end):

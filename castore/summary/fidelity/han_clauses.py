@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from castore.summary.fidelity.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
+from castore.summary.fidelity.labels import LABELS, labelled
 
 __all__ = ["han_clauses"]
 
@@ -34,12 +35,21 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
     passed = 0
     for first in HAN_FIRST.finditer(lower):
         at = first.start()
-        if at < passed or taken[at]:
+        if at < passed:
             continue
         match = HAN_CUE.match(lower, at)
         if match is None:
             continue
         passed = match.end()
+        if match[0] in LABELS and at >= until and (facts := labelled(lower, at, passed)):
+            if held is not None:
+                yield _named(held)
+                held = None
+            yield from facts
+            until = passed = facts[-1][2]
+            continue
+        if taken[at]:
+            continue
         kind = match.lastgroup or ""
         if kind == "deadline":
             span = _deadline(lower, at, match.end())
@@ -100,12 +110,14 @@ def _deadline(lower: str, at: int, end: int) -> tuple[int, int] | None:
         found = HAN_PERIOD_BEHIND.search(before)
         return None if found is None else (low + found.start(), end)
     if cue == "前":
+        if before.endswith("前"):
+            return None
         return _before(lower, low, at)
     if cue == "为止":
         start, _ = _clause(lower, at, end, max(0, at - 24))
         return start, end
     _, stop = _clause(lower, at, end, at)
-    if cue in ("有效期", "时限", "到期") and not re.search(r"\d|[一二三四五六七八九十]", lower[end:stop]):
+    if cue in ("有效期", "时限", "期限") and not re.search(r"\d|[一二三四五六七八九十]", lower[end:stop]):
         return None
     if cue == "提前":
         found = re.compile(

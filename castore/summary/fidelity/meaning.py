@@ -21,7 +21,18 @@ from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.sentences import sentences
 from castore.summary.fidelity.terms import is_han, stem
 
-__all__ = ["Part", "Passage", "Reading", "Unit", "coverage", "known", "read", "terms_of", "units_of"]
+__all__ = [
+    "Part",
+    "Passage",
+    "Reading",
+    "Unit",
+    "coverage",
+    "has_han",
+    "known",
+    "read",
+    "terms_of",
+    "units_of",
+]
 
 
 class Unit(NamedTuple):
@@ -29,6 +40,7 @@ class Unit(NamedTuple):
     terms: frozenset[str]
 
 
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
 a an the and or but of to in on at by for from with as is are was were be been being am it its this that
@@ -115,6 +127,11 @@ def _han_units(run: str) -> list[Unit]:
             found.append(Unit(_PAIRED, frozenset(each)))
             found.append(Unit(_ALONE, frozenset({*each, character})))
     return found
+
+
+def has_han(words: str) -> bool:
+    """Whether any of it is Chinese."""
+    return _HAN.search(words) is not None
 
 
 def known(units: Sequence[Unit]) -> list[Unit]:
