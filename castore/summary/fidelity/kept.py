@@ -1,0 +1,190 @@
+"""Whether one text says a word or a marked piece of another, in whatever form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+from castore.summary.fidelity.model import Fact, Facts
+from castore.summary.fidelity.name_words import COMMON, GENERIC, NEVER
+from castore.summary.fidelity.names import name_parts
+from castore.summary.fidelity.said import Said, said_by
+from castore.summary.fidelity.sentences import sentences
+from castore.summary.fidelity.terms import is_han, terms
+
+__all__ = ["is_kept"]
+
+_KINDS = ("path", "command", "identifier", "url", "email", "code", "quote", "name")
+_HEX = re.compile(r"[0-9a-f]{7,}")
+_LOOSELY = frozenset("@_")
+_QUOTE_SHARE = 0.8
+"""Of the terms of a quotation, how many a sentence has that tells it without its marks."""
+
+
+def is_kept(fact: Fact, here: Facts, there: Facts, *, is_reverse: bool = False) -> bool:
+    """Whether the text `there` says the fact of the text `here`. is_reverse: `here` is the summary, and may
+    make one of what stands apart in its source."""
+    if fact.key in there.of(fact.kind) or any(fact.key in there.of(kind) for kind in _KINDS):
+        return True
+    said = said_by(there)
+    if not said.lower:
+        return False
+    phrase = here.text.lower[fact.start : fact.end]
+    return _RULES[fact.kind](fact, phrase, said, here, there, is_reverse)
+
+
+def _plain(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    return said.has(phrase) or said.has(str(fact.key))
+
+
+def _identifier(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    if said.has(phrase) or said.has(str(fact.key)) or said.has_loose(phrase):
+        return True
+    key = str(fact.key)
+    if is_reverse:
+        return _HEX.fullmatch(phrase) is not None and re.search(rf"\b{phrase}", said.lower) is not None
+    first = re.split(r"[-:]", key, maxsplit=1)[0]
+    return (_HEX.fullmatch(key) is not None or len(key) == 36) and any(
+        key.startswith(word) and (len(word) > 6) for word in said.words if word[0] == first[0]
+    )
+
+
+def _path(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    key = str(fact.key)
+    if said.has(phrase) or said.has(key):
+        return True
+    for other in there.of("path"):
+        if _is_end(str(other), key) or _is_end(key, str(other)):
+            return True
+    name = key.rpartition("/")[2]
+    if is_reverse:
+        parts = [part for part in re.split(r"[/\\]", key) if part not in ("", ".", "..", "~")]
+        return bool(parts) and all(said.has(part, joins=_LOOSELY) for part in parts)
+    return "." in name[1:] and said.has(name)
+
+
+def _is_end(short: str, long: str) -> bool:
+    """Whether one path is the end of the other, from a file name on."""
+    return long.endswith("/" + short.removeprefix("~/").removeprefix("./").lstrip("/")) and len(short) > 2
+
+
+def _url(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    key = str(fact.key)
+    if said.has(key):
+        return True
+    if is_reverse:
+        return "/" not in key and key in said.flat
+    return False
+
+
+def _code(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    if said.has(phrase) or said.has(str(fact.key)):
+        return True
+    pieces = [piece for piece in re.split(r"[\s=:(){},;\"'<>|\[\]]+", phrase) if piece]
+    if len(pieces) == 1:
+        return said.has(pieces[0]) or ("_" in phrase and said.has_loose(phrase))
+    return bool(pieces) and all(said.has(piece) for piece in pieces)
+
+
+def _command(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    if said.has(phrase):
+        return True
+    return (
+        is_reverse
+        and all(said.has(piece) for piece in phrase.split())
+        and said.has(" ".join(phrase.split()[:2]))
+    )
+
+
+def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    if said.has_loose(phrase) or _is_foreign(phrase, said):
+        return True
+    wanted = terms(phrase)
+    if not wanted:
+        return True
+    if any(wanted <= terms(str(key)) for key in there.of("quote")):
+        return True
+    if any(_is_other_quote(wanted, terms(str(key)), here) for key in there.of("quote")):
+        return False
+    share = 1.0 if len(wanted) < 4 else _QUOTE_SHARE
+    return any(
+        len(wanted & terms(said.lower[start:end])) >= share * len(wanted)
+        for start, end in sentences(said.lower)
+    )
+
+
+def _is_other_quote(wanted: frozenset[str], other: frozenset[str], here: Facts) -> bool:
+    """Whether the other quotation is this one with other words in it."""
+    return 2 * len(wanted & other) >= min(len(wanted), len(other)) > 0 and bool(other - wanted)
+
+
+def _name(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
+    if said.has(phrase, joins=frozenset()) or _is_foreign(phrase, said):
+        return True
+    if is_han(phrase[0]):
+        return _is_han_name_kept(phrase, said)
+    parts = name_parts(phrase) or str(fact.key).split()
+    if not phrase.isascii() and said.has_loose(phrase):
+        return True
+    missing = [part for part in parts if not said.has_word(part)]
+    if not missing or _is_shortened(parts, phrase, said):
+        return True
+    telling = [part for part in parts if part not in GENERIC] or parts
+    absent = [part for part in telling if part in missing]
+    if not absent:
+        return True
+    if len(absent) == len(telling):
+        return False
+    if is_reverse:
+        return all(part in COMMON or part in GENERIC or part in NEVER for part in absent)
+    return not _has_rival(parts, here, there)
+
+
+def _is_han_name_kept(phrase: str, said: Said) -> bool:
+    """A long name in Chinese is there if most of it is: without where the firm is, or what kind of firm."""
+    if len(phrase) < 5:
+        return False
+    pairs = ["".join(pair) for pair in pairwise(phrase)]
+    return 2 * sum(pair in said.lower for pair in pairs) > len(pairs)
+
+
+def _has_rival(parts: list[str], here: Facts, there: Facts) -> bool:
+    """Whether the other text has a name with a part of this and one that this text does not have at all."""
+    ours = said_by(here)
+    for key in there.of("name"):
+        theirs = str(key).split()
+        if not set(parts).isdisjoint(theirs) and any(not ours.has_word(part) for part in theirs):
+            return True
+    return False
+
+
+def _is_shortened(parts: list[str], phrase: str, said: Said) -> bool:
+    """Whether the text has the first letters of these words, or the words of these first letters."""
+    if len(parts) > 1:
+        letters = "".join(part[0] for part in re.findall(r"[^\W_]+", phrase))
+        return len(letters) > 1 and (
+            letters in said.words or "".join(part[0] for part in parts) in said.words
+        )
+    return 2 < len(parts[0]) < 7 and parts[0].isalpha() and parts[0] in said.initials
+
+
+def _is_foreign(phrase: str, said: Said) -> bool:
+    """Whether the text is in another script, in which it can't be looked for."""
+    if phrase.isascii():
+        return said.is_han and " " in phrase.strip() and not re.search(r"[a-z]{3}", said.lower)
+    return (
+        not said.has_han and bool(said.lower.strip()) and any("\u3400" <= each <= "\u9fff" for each in phrase)
+    )
+
+
+_RULES: dict[str, Callable[[Fact, str, Said, Facts, Facts, bool], bool]] = {
+    "path": _path,
+    "command": _command,
+    "identifier": _identifier,
+    "url": _url,
+    "email": _plain,
+    "code": _code,
+    "quote": _quote,
+    "name": _name,
+}
