@@ -198,9 +198,9 @@ class CacheAgainstDict(RuleBasedStateMachine):
 
 
 TestCacheAgainstDict = CacheAgainstDict.TestCase
-TestCacheAgainstDict.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+TestCacheAgainstDict.settings = settings(max_examples=10, stateful_step_count=25, deadline=None)
 
 
 @pytest.mark.long
 class TestCacheAgainstDictForLong(CacheAgainstDict.TestCase):
-    settings = settings(max_examples=400, stateful_step_count=60, deadline=None)
+    settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
