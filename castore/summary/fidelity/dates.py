@@ -82,10 +82,13 @@ _IN_MONTH = frozenset(
 )
 _WEEKDAYS = str.split("mon tue wed thu fri sat sun")
 _WEEKDAY = re.compile(
-    r"days?(?![a-z])(?:(?<=[^a-z]monday)|(?<=[^a-z]mondays)|(?<=[^a-z]tuesday)|(?<=[^a-z]tuesdays)"
-    r"|(?<=[^a-z]wednesday)|(?<=[^a-z]wednesdays)|(?<=[^a-z]thursday)|(?<=[^a-z]thursdays)"
-    r"|(?<=[^a-z]friday)|(?<=[^a-z]fridays)|(?<=[^a-z]saturday)|(?<=[^a-z]saturdays)"
-    r"|(?<=[^a-z]sunday)|(?<=[^a-z]sundays))"
+    r"days?(?![a-z])(?:"
+    + "|".join(
+        f"(?<={name}day{end})"
+        for name in str.split("mon tues wednes thurs fri satur sun")
+        for end in ("", "s")
+    )
+    + ")"
 )
 _SHORT_WEEKDAY = re.compile("(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![A-Za-z])")
 _OTHER_WEEKDAY = re.compile("Mon|Tue|Wed|Thu|Fri|Sat|Sun|[0-9]")
