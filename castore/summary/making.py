@@ -4,14 +4,13 @@ Laws:
 - One of those that are `alone` with a key is in such a block at a time, in whatever process or thread. When a
   maker ends in any way, SIGKILL included, the lock is free: somebody who waits is next.
 - The lock is a file in the store's tmp/ that is taken away again; one that a killed maker left keeps nobody
-  out, and gc sweeps it after a day. Whoever removes it at the wrong moment costs work, and nothing else, and
-  so does a file system without locks: that a key has one entry is seen to in the transaction that writes it.
+  out, and gc sweeps it after a day. Whoever removes it at the wrong moment costs work, and nothing else:
+  that a key has one entry is seen to in the transaction that writes it.
 - Waiting can be interrupted at any moment.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import time
@@ -29,8 +28,6 @@ __all__ = ["alone"]
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _POLL_SECONDS = 0.05
-_NO_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP))
-"""What locking fails with where the file system has no locks."""
 
 
 @contextmanager
@@ -74,11 +71,13 @@ def alone(
 
 def _locked(path: str, *, is_shared: bool) -> int | None:
     """The lock's file, open and locked; None if another has it, or the path is another file's by now."""
+    import fcntl
+
     descriptor = _opened(path, is_shared=is_shared)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise CastoreError(f"'{path}' is not a regular file", file=path)
-        _lock(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if _is_same(descriptor, path):
             return descriptor
     except BlockingIOError:
@@ -92,17 +91,6 @@ def _locked(path: str, *, is_shared: bool) -> int | None:
         raise
     os.close(descriptor)
     return None
-
-
-def _lock(descriptor: int) -> None:
-    """Raises BlockingIOError if another has it."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
 
 
 def _opened(path: str, *, is_shared: bool) -> int:

@@ -254,20 +254,6 @@ class TestTheLockSavesWorkAlone:
             path.write_bytes(b"")
         assert path.exists()
 
-    def test_without_locks_it_is_made_all_the_same(
-        self, caching: Caching, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        import errno
-        import fcntl
-
-        def no_locks(descriptor: int, operation: int) -> None:
-            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-        monkeypatch.setattr(fcntl, "flock", no_locks)
-        with alone(caching.store, caching.cache.key(SOURCE, Marked()).hex):
-            assert not caching.cache.get(SOURCE, Marked()).is_hit
-        assert caching.cache.get(SOURCE, Marked()).is_hit
-
     def test_a_put_meanwhile_counts(self, caching: Caching) -> None:
         other = caching.other("*")
 
