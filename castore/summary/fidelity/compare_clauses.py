@@ -29,7 +29,9 @@ from castore.summary.fidelity.meaning import (
 )
 from castore.summary.fidelity.model import Compared, Fact, Facts, Text
 from castore.summary.fidelity.polarity import (
+    after_if,
     direction,
+    excepts,
     has_cue,
     is_including,
     is_led_by_if,
@@ -43,9 +45,9 @@ from castore.summary.fidelity.standing import standing_of
 
 __all__ = ["compare"]
 
-_ENOUGH = {"condition": 0.5, "exception": 0.5, "negation": 0.5, "deadline": 0.5, "promise": 0.5}
+_ENOUGH = {"condition": 0.5, "exception": 0.55, "negation": 0.5, "deadline": 0.5, "promise": 0.6}
 """The share of what a clause says that a sentence must have to say it."""
-_ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.5, "negation": 0.5, "deadline": 0.5, "promise": 0.34}
+_ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.34}
 """The same, of one that has a cue of the kind."""
 _ENOUGH_WITH_VALUES = 0.34
 """The same, of one that has values, which are all there."""
@@ -64,6 +66,7 @@ class _Clause:
     units: list[Unit]
     values_kept: bool | None = None
     is_dated: bool = False
+    is_new: bool = False
     passage: Passage | None = None
     around: list[Unit] = field(default_factory=list)
 
@@ -99,6 +102,7 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     flips: list[tuple[_Clause, tuple[int, int]]] = []
     made: list[_Clause] = []
     for clause in new:
+        clause.is_new = True
         verdict = _look(kind, clause, there, here)
         if verdict.flipped is not None:
             flips.append((clause, verdict.flipped))
@@ -125,14 +129,21 @@ _HEAD = {
         r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再|不予|禁止|严禁"
         r"|切勿|请勿|勿|没有|未|没|不"
     ),
+    "condition": re.compile("仅限|只限|限于|仅"),
     "promise": re.compile(
         r"\b(?:will|shall|promise[sd]?|guarantee[sd]?|agree[sd]?|commit\w*)\b|'ll\b|承诺|保证|会|将|负责"
     ),
 }
 
 
+_CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批准|同意|审批|审核|授权|许可|签字))")
+
+
 def _weighed(kind: str, words: str) -> list[Unit]:
     """The units of a clause; those of its subject count less."""
+    if kind == "condition" and (consent := _CONSENT.search(words)):
+        rest = words[: consent.start()] + " " + words[consent.end() :]
+        return [Unit(0.3 * unit.weight, unit.terms) for unit in units_of(rest)] + units_of(consent[1])
     head = _HEAD[kind].search(words) if kind in _HEAD else None
     if head is not None and (deed := units_of(words[head.end() :])):
         return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed
@@ -211,7 +222,7 @@ def _search(kind: str, clause: _Clause, units: Sequence[Unit], other: Reading) -
     for share, passage in found:
         if verdict.flipped is not None and coverage(units, passage.terms) < least:
             continue
-        enough = _ENOUGH_WITH_CUE if has_cue(kind, passage.words) else _ENOUGH
+        enough = _ENOUGH_WITH_CUE if not clause.is_new and has_cue(kind, passage.words) else _ENOUGH
         if share < max(least, min(enough[kind], _ENOUGH_WITH_VALUES if clause.values_kept else 1)):
             continue
         judged = _polarity(kind, clause, passage, _part(units, passage, share))
@@ -261,8 +272,12 @@ def _polarity(kind: str, clause: _Clause, passage: Passage, part: Part | None) -
             return _Verdict(True, span)
         if _is_only(clause.words) and not says_only(passage.words) and not says_no(passage.words):
             return _Verdict(False)
-        if is_led_by_if(clause.words) and is_led_by_if(words) and _only_if(words) and negations(clause.words):
-            return _Verdict(True, None if says_no(words) else span)
+        ours, theirs = after_if(clause.words), after_if(words)
+        if ours and theirs and _only_if(words):
+            if negations(ours) and not says_no(words):
+                return _Verdict(True, span)
+            if negations(theirs) and not says_no(clause.words, _terms(clause)):
+                return _Verdict(True, span)
     return _Verdict(True)
 
 
@@ -274,12 +289,18 @@ def _only_if(words: str) -> bool:
     return "unless" not in words and "except" not in words and "除非" not in words and "除外" not in words
 
 
+def _terms(clause: _Clause) -> frozenset[str]:
+    return frozenset().union(*(unit.terms for unit in clause.units))
+
+
 def _denies(clause: _Clause, passage: Passage, part: Part | None) -> bool:
     """Whether what is said there is denied or restricted: in the part, or before it and never taken back."""
-    said = frozenset().union(*(unit.terms for unit in clause.units))
+    said = _terms(clause)
     if part is None:
         return says_no(passage.words, said) or says_no(passage.lead)
     if says_no(part.words, said) or ("without" in clause.words and restricts(part.words)):
+        return True
+    if any(excepts(each.words) and coverage(units_of(each.words), said) >= 0.5 for each in passage.parts):
         return True
     if takes_back(part.words):
         return False

@@ -310,6 +310,10 @@ def _before(place: _Place) -> Span | None:
     is_first = place.at - start < 2
     if _is_past(place.lower[place.end : stop]) and not _BOUND.search(place.lower, start, place.at):
         return None
+    if place.lower[place.at : place.end] in ("until", "till") or PROMISED.match(
+        " " + place.lower[start : place.at]
+    ):
+        return "deadline", place.at, stop
     if is_first or _BOUND.search(place.lower, max(0, place.at - _REACH), place.at):
         return "deadline", place.at, stop
     return None
@@ -426,7 +430,8 @@ def _will(place: _Place) -> Span | None:
     if not before or _NO_DEED.match(place.lower, place.end):
         return None
     delivers = PROMISED.match(place.lower, place.end)
-    if _NO_SUBJECT.search(before) and not (delivers and before.endswith(("this", "these", "those"))):
+    is_said = delivers is not None and delivers[1] not in _DONE_AT_ONCE
+    if _NO_SUBJECT.search(before) and not (is_said and before.endswith(("this", "these", "those", "it"))):
         return None
     kind, start, end = place.around("promise")
     if delivers:
@@ -458,8 +463,11 @@ _TO = re.compile(
 )
 
 
+_NO_VOW = re.compile(r"\b(?:not|no|the|a) \Z")
+
+
 def _vow(place: _Place) -> Span | None:
-    if place.behind(5).endswith(("not ", "no ", "the ", "a ")):
+    if _NO_VOW.search(place.behind(6)):
         return None
     cue = place.lower[place.at : place.end]
     if (cue.startswith("commit") and not cue.endswith(" to")) or place.behind(4) == "was ":

@@ -7,7 +7,9 @@ import re
 from castore.summary.fidelity.terms import stem
 
 __all__ = [
+    "after_if",
     "direction",
+    "excepts",
     "has_cue",
     "is_including",
     "is_later",
@@ -20,7 +22,7 @@ __all__ = [
 _NO = re.compile(
     r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|nowhere|without|zero|nil|few|little|hardly|rarely"
     r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless|exempt\w*"
-    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w* but|barring|save for|ruled? out|out of the question|taboo"
+    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
     r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free"
     r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*"
     r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*|barred"
@@ -48,8 +50,11 @@ _UP = re.compile(
 _DOWN = re.compile(
     r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller|at most)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
 )
+_EXCEPTS = re.compile(
+    r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非|(?<![删清移排解去消免拆扣])除了|例外|不包括|不含|不在"
+)
 _RESTRICTS = re.compile(
-    r"\b(?:needs?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|要|只|仅|经|才"
+    r"\b(?:needs?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|只|仅|经|才"
 )
 _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody|none|never|cannot|who|those|whoever"
@@ -61,6 +66,7 @@ _LATER = re.compile(
 
 
 _CUES = {
+    "negation": _NEGATION,
     "promise": re.compile(
         r"\b(?:will|shall|promis\w+|guarant\w+|commit\w*|pledg\w+|going to|agree\w*)\b|'ll\b|会|将|承诺|保证|负责"
     ),
@@ -79,7 +85,12 @@ def has_cue(kind: str, words: str) -> bool:
 
 def says_no(words: str, said: frozenset[str] = frozenset()) -> bool:
     """Whether anything in it may deny or restrict, but for words whose stem is in `said`: what is denied."""
-    return any(not said or stem(match[0]) not in said for match in _NO.finditer(words))
+    return any(len(match[0]) < 2 or stem(match[0]) not in said for match in _NO.finditer(words))
+
+
+def excepts(words: str) -> bool:
+    """Whether it says what something is not for."""
+    return _EXCEPTS.search(words) is not None
 
 
 def restricts(words: str) -> bool:
@@ -102,6 +113,12 @@ def takes_back(words: str) -> bool:
 
 def is_including(words: str) -> bool:
     return _INCLUDING.search(words) is not None
+
+
+def after_if(words: str) -> str:
+    """What stands behind an `if`, `when` or `provided`; nothing where there is none."""
+    found = _IF.search(words)
+    return words[found.end() :] if found else ""
 
 
 def is_led_by_if(words: str) -> bool:
