@@ -301,6 +301,20 @@ class TestStore:
         facts = dict(line.split("\t", 1) for line in ctx("stats").lines)
         assert (facts["objects"], facts["bytes"]) == ("1", "3000")
 
+    def test_config_of_one_strategy(self, ctx: Shell) -> None:
+        """A table by the name of what makes summaries: shown where it says something, or is asked for."""
+        key = "summary.extract.entries-max"
+        assert ctx("config", key).lines == ["none"]
+        assert key not in {row["key"] for row in ctx("config", "--json").rows}
+        assert ctx("config", key, "100").code == 0
+        assert ctx("config", key).lines == ["100"]
+        (row,) = (row for row in ctx("config", "--json").rows if row["key"] == key)
+        assert row == {"key": key, "value": 100, "origin": "config.toml"}
+        assert ctx("config", key, "0").code == 2
+        assert ctx("config", "summary.extract.most", "1").code == 2
+        assert ctx("config", key, "none").code == 0
+        assert ctx("config", key).lines == ["none"]
+
     def test_config_sets_one_key_and_keeps_the_comments(self, ctx: Shell) -> None:
         path = ctx.folder / ".ctxstore/config.toml"
         before = path.read_text().splitlines()
