@@ -64,7 +64,7 @@ _NAMES = ("planted", "found", "told", "right")
 
 
 def here() -> list[Path]:
-    return sorted((Path(__file__).parent.parent / "pairs").glob("*.toml"))
+    return sorted((Path(__file__).parent.parent / "pairs").rglob("*.toml"))
 
 
 def read_pairs(paths: Iterable[Path]) -> list[Pair]:
