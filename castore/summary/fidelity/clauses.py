@@ -15,6 +15,7 @@ from itertools import chain
 
 from castore.summary.fidelity.english_clauses import english_clauses
 from castore.summary.fidelity.han_clauses import han_clauses
+from castore.summary.fidelity.idle import is_idle
 from castore.summary.fidelity.model import Fact, Text
 
 __all__ = ["extract"]
@@ -30,7 +31,9 @@ def extract(text: Text) -> Iterator[Fact]:
     if not lower.isascii():
         spans = chain(spans, han_clauses(lower, text.taken))
     for kind, start, end in spans:
-        yield Fact(kind, start, end, _key(lower[start:end]))
+        words = lower[start:end]
+        if kind == "exception" or not is_idle(words):
+            yield Fact(kind, start, end, _key(words))
 
 
 def _key(words: str) -> str:
