@@ -97,7 +97,7 @@ _QUARTER = re.compile(
     r"q([1-4])(?![a-z0-9])(?<![a-z0-9_/.-]q[1-4])(?:,? (?:of )?((?:19|20)[0-9]{2})(?![0-9]))?"
 )
 _ORDERED = {"first": 1, "second": 2, "third": 3, "fourth": 4, "final": 4}
-_QUARTER_IN_WORDS = re.compile(r" quarter(?![a-z])(?:,? (?:of )?((?:19|20)[0-9]{2}))?")
+_QUARTER_IN_WORDS = re.compile(r"quarter(?![a-z])(?:,? (?:of )?((?:19|20)[0-9]{2}))?")
 _YEAR_BEFORE = re.compile(r"((?:19|20)[0-9]{2})[ -]$")
 
 
@@ -132,10 +132,11 @@ def named_dates(plain: str, lower: str) -> Iterator[Found]:
 
 def _quarters(lower: str) -> Iterator[Found]:
     for match in _QUARTER_IN_WORDS.finditer(lower):
-        word = lower[max(0, match.start() - 8) : match.start()].rpartition(" ")[2]
-        if word in _ORDERED:
+        start = match.start() - 1
+        word = lower[max(0, start - 8) : max(0, start)].rpartition(" ")[2]
+        if word in _ORDERED and lower[start] == " ":
             year = int(match[1]) if match[1] else None
-            yield Found("date", match.start() - len(word), match.end(), Day(year, quarter=_ORDERED[word]))
+            yield Found("date", start - len(word), match.end(), Day(year, quarter=_ORDERED[word]))
     for match in _QUARTER.finditer(lower):
         start, said = match.start(), match[2]
         if said is None and (before := _YEAR_BEFORE.search(lower[max(0, start - 5) : start])):
@@ -213,8 +214,8 @@ _LEADING = re.compile(f"{_HAN}+")
 _HAN_DATE = re.compile(
     rf"{_HAN}{_HAN}{{0,3}}+(?:(?<={_HAN}{{4}})年(?:({_HAN}{{1,3}})月(?:({_HAN}{{1,3}})[日号])?)?|月(?:份|({_HAN}{{1,3}})[日号]))"
 )
-_HAN_WEEKDAY = re.compile("(?:周|星期|礼拜)(?:([一二三四五六日天])(?![天年月日个]))")
-_HAN_QUARTER = re.compile("([一二三四1-4])季度")
+_HAN_WEEKDAYS = [re.compile(f"{name}([一二三四五六日天])(?![天年月日个])") for name in ("周", "星期", "礼拜")]
+_HAN_QUARTER = re.compile("季度(?<=([一二三四1-4])季度)")
 _QUARTER_OF = re.compile("(?:((?:19|20)[0-9]{2}) ?年)?第?$")
 
 
@@ -228,11 +229,12 @@ def han_dates(plain: str) -> Iterator[Found]:
         said = Day(*parts, han_value(day) if day else None)
         if (said.month or 1) <= 12 and (said.day or 1) <= 31:
             yield Found("date", start, end, said)
-    for match in _HAN_WEEKDAY.finditer(plain):
-        yield Found("date", *match.span(), Day(weekday=min("一二三四五六日天".index(match[1]), 6)))
+    for pattern in _HAN_WEEKDAYS:
+        for match in pattern.finditer(plain):
+            yield Found("date", *match.span(), Day(weekday=min("一二三四五六日天".index(match[1]), 6)))
     for match in _HAN_QUARTER.finditer(plain):
         quarter = int(match[1]) if match[1].isascii() else "一二三四".index(match[1]) + 1
-        start = match.start()
+        start = match.start() - 1
         before = _QUARTER_OF.search(plain, max(0, start - 8), start)
         year = int(before[1]) if before and before[1] else None
         yield Found("date", before.start() if before else start, match.end(), Day(year, quarter=quarter))

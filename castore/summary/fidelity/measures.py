@@ -203,7 +203,7 @@ def _scaled(
         value, end = times(value, SCALES[word]), tail.end()
         return value, end, _TAIL.match(lower, end)
     if han and han[0] in "万亿千百十" and not unit_of_han(han):
-        length = 2 if han[:2] in _HAN_SCALES else 1
+        length = 2 if len(han) > 1 and han[:2] in _HAN_SCALES else 1
         if han[:length] in _HAN_SCALES:
             value, end = times(value, _HAN_SCALES[han[:length]]), tail.start("han") + length
             return value, end, _TAIL.match(lower, end)
@@ -225,9 +225,8 @@ def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail
     is_adjective = word in _WORKING or (unit is None and word not in _NO_NOUN)
     if is_adjective and (found := _second_word(lower, tail.end(), word)):
         return Measure(start, found[1], value, found[0])
-    if word == "percentage" and lower.startswith((" point", "-point"), tail.end()):
-        until = tail.end() + (7 if lower.startswith("s", tail.end() + 6) else 6)
-        return Measure(start, until, value, UNITS["%"])
+    if two := _IN_TWO_WORDS.match(lower, at):
+        return Measure(start, two.end(), value, UNITS["bp" if two[0].startswith("basis") else "%"])
     if word in ("us", "hong", "canadian", "australian", "singapore") and " dollar" in lower[at : at + 24]:
         until = lower.index(" dollar", at) + 7
         until += lower.startswith("s", until)
@@ -243,6 +242,7 @@ def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail
     return Measure(start, until if is_plural and tail["gap"] else end, value, None, noun(word))
 
 
+_IN_TWO_WORDS = re.compile(r"(?:per cent|(?:percentage|basis)[ -]points?)(?![a-z])")
 _SECONDS = re.compile(r" ?[0-9]{1,2} ?s(?:ec)?(?![a-z])")
 _PLURAL = re.compile(r"[ -]([a-z]{3,16}s)(?![a-z'])(?<!ss)")
 _NO_PLURAL = frozenset(

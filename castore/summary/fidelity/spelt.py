@@ -24,8 +24,8 @@ _FIRST = (
     "(?:t(?:wo|hree|en|welve|wenty|hirt|wice|housand)|f(?:our|ive|ift|ort)|s(?:ix|even)|e(?:ight|leven)|nine|on(?:e|ce)"
     "|h(?:undred|alf)|quarter|million|billion|dozen)"
 )
-_BEHIND_SPACE = re.compile(f" {_FIRST}")
-_BEFORE_WORD = "\n(-"
+# One pass for each character before: to look for one is several times as fast as for one of several.
+_BEHIND = [re.compile(f"{before}{_FIRST}") for before in (" ", "\n", r"\(", "-")]
 _ARTICLE = re.compile(
     r" an? (?P<unit>second|minute|hour|day|week|month|quarter|year|fortnight|decade|(?:business|working) day)"
     r"(?![a-z-])(?P<half> and an? half)?"
@@ -76,10 +76,8 @@ COUNTED = frozenset(
 
 def spelt_numbers(plain: str, lower: str, busy: bytearray) -> Iterator[Fact]:
     """Those in English."""
-    spaced = lower
-    for each in _BEFORE_WORD:
-        spaced = spaced.replace(each, " ")
-    for start in (0, *(match.start() + 1 for match in _BEHIND_SPACE.finditer(spaced))):
+    starts = [match.start() + 1 for pattern in _BEHIND for match in pattern.finditer(lower)]
+    for start in (0, *starts):
         is_inside = lower[start - 1 : start] == "-" and lower[start - 2 : start - 1].isalpha()
         if start < len(busy) and not busy[start] and not is_inside:
             yield from _spelt(plain, lower, start, busy)
@@ -216,6 +214,8 @@ def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
     value = han_value(spelt)
     if value is None or "半" in spelt or (lower.startswith("分之", end) and spelt in ("百", "千", "万")):
         return
+    if spelt[0] in "百千万亿" and not spelt.strip("百千万亿"):
+        return  # 千万别
     if lower[max(0, start - 3) : start] in ("百分之", "千分之", "万分之"):
         yield from (each.fact() for each in measures(plain, lower, start, end, value))
         return
