@@ -64,6 +64,13 @@ if TYPE_CHECKING:
         ValueNotFoldable,
         ViewMissing,
     )
+    from castore.summary.cache import Made, SummaryCache
+    from castore.summary.fidelity.check import check_text
+    from castore.summary.fidelity.requirements import fidelity_check
+    from castore.summary.fidelity.structured import check_fields
+    from castore.summary.key import SummaryKey
+    from castore.summary.strategies.registry import make_strategy
+    from castore.summary.strategy import NamedMaker
     from castore.transcript.budget import Budget
     from castore.transcript.collapse.command import Command
     from castore.transcript.collapse.coordinator import CollapseCoordinator
@@ -103,9 +110,11 @@ __all__ = [
     "LimitExceeded",
     "LogDamaged",
     "LogMoved",
+    "Made",
     "NameMissing",
     "NameMoved",
     "NameTaken",
+    "NamedMaker",
     "NotFound",
     "NotRestored",
     "ObjectDamaged",
@@ -124,6 +133,8 @@ __all__ = [
     "StoreMissing",
     "StoreUnavailable",
     "SummarizerFailed",
+    "SummaryCache",
+    "SummaryKey",
     "TranscriptFile",
     "UnfoldMismatch",
     "UnknownStoreFormat",
@@ -131,12 +142,16 @@ __all__ = [
     "ViewMissing",
     "ViewOptions",
     "ViewRequest",
+    "check_fields",
+    "check_text",
     "clip_text",
+    "fidelity_check",
     "fold_bytes",
     "fold_value",
     "get",
     "init_store",
     "is_overflow",
+    "make_strategy",
     "make_view",
     "open_store",
     "overflow_of",
@@ -149,26 +164,34 @@ __all__ = [
     "view_bytes",
 ]
 
-_OF_TRANSCRIPTS = {
-    "Budget": "budget",
-    "CollapseCoordinator": "collapse.coordinator",
-    "Command": "collapse.command",
-    "EntryLog": "collapse.entries",
-    "Extract": "collapse.extract",
-    "GivenText": "collapse.summarizer",
-    "RepeatGuard": "guard",
-    "Span": "collapse.model",
-    "StoreLog": "collapse.store_log",
-    "TranscriptFile": "collapse.transcript_file",
-    "is_overflow": "collapse.overflow",
-    "ViewOptions": "decision",
-    "ViewRequest": "view",
-    "make_view": "view",
-    "overflow_of": "collapse.overflow",
-    "plan_view": "view",
-    "read_session": "formats",
+_MODULES = {
+    "Budget": "transcript.budget",
+    "CollapseCoordinator": "transcript.collapse.coordinator",
+    "Command": "transcript.collapse.command",
+    "EntryLog": "transcript.collapse.entries",
+    "Extract": "transcript.collapse.extract",
+    "GivenText": "transcript.collapse.summarizer",
+    "Made": "summary.cache",
+    "NamedMaker": "summary.strategy",
+    "RepeatGuard": "transcript.guard",
+    "Span": "transcript.collapse.model",
+    "StoreLog": "transcript.collapse.store_log",
+    "SummaryCache": "summary.cache",
+    "SummaryKey": "summary.key",
+    "TranscriptFile": "transcript.collapse.transcript_file",
+    "ViewOptions": "transcript.decision",
+    "ViewRequest": "transcript.view",
+    "check_fields": "summary.fidelity.structured",
+    "check_text": "summary.fidelity.check",
+    "fidelity_check": "summary.fidelity.requirements",
+    "is_overflow": "transcript.collapse.overflow",
+    "make_strategy": "summary.strategies.registry",
+    "make_view": "transcript.view",
+    "overflow_of": "transcript.collapse.overflow",
+    "plan_view": "transcript.view",
+    "read_session": "transcript.formats",
 }
-"""Name -> module of castore.transcript."""
+"""Name -> module of castore, of those that are neither in castore.api nor errors."""
 
 
 def __getattr__(name: str) -> Any:
@@ -177,10 +200,10 @@ def __getattr__(name: str) -> Any:
 
         if name in errors.__all__:
             return getattr(errors, name)
-        if name in _OF_TRANSCRIPTS:
+        if name in _MODULES:
             from importlib import import_module
 
-            return getattr(import_module(f"castore.transcript.{_OF_TRANSCRIPTS[name]}"), name)
+            return getattr(import_module(f"castore.{_MODULES[name]}"), name)
         from castore import api
 
         return getattr(api, name)
