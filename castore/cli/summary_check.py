@@ -45,9 +45,10 @@ def summary_check(
     compared field by field, all else by facts. With --require, 3 only where a kind falls short."""
     from castore.summary.fidelity.requirements import parse_requirements
     from castore.summary.fidelity.structured import are_structured, check_fields
+    from castore.summary.fidelity.tree import parse_fields
 
     requirements = parse_requirements(require or ())
-    named = [each.strip() for given in fields or () for each in given.split(",")]
+    named = [each for given in fields or () for each in parse_fields(given)]
     if as_text and named:
         raise InvalidOption("--text compares no fields", option="--fields")
     refuse_two(summary, source)

@@ -69,6 +69,8 @@ class TestTold:
     def test_who_saw_it_only_once_is_not(self, twins: Twins) -> None:
         store = opened(twins.shared)
         store.forget(RootChoice(references=(BOTH.hex,)), at_once=True)
+        keyed = [root.id for root in store.keyed_roots(RootKind.SUMMARY) if BOTH in root.objects]
+        store.forget(RootChoice(roots=tuple(keyed)), at_once=True)
         purge(twins.shared)
         with pytest.raises(ObjectMissing):
             store.read(BOTH)

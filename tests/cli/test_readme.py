@@ -42,7 +42,7 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
     programs.mkdir()
     (programs / "ctx").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m castore "$@"\n')
     (programs / "ctx").chmod(0o755)
-    for name in ("incident.json", "session.jsonl"):
+    for name in ("incident.json", "session.jsonl", "returns.md", "short.md"):
         shutil.copy(ROOT / "docs/example" / name, shell.folder)
     shell.environment |= {
         "PATH": f"{programs}:{shell.environment['PATH']}",
@@ -59,6 +59,7 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
         ("## A session", "And when", 9),
         ("## Sessions", "A model reads", 7),
         ("## A long session", "Here the summaries", 5),
+        ("## Summaries", "The exit code", 2),
     ],
 )
 def test_commands(person: Shell, begin: str, end: str, count: int) -> None:
