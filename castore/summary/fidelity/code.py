@@ -98,23 +98,21 @@ def _is_shell(line: str) -> bool:
 
 
 def _spans(text: Text) -> Iterator[Fact]:
-    taken, plain = text.taken, text.plain
+    taken = text.taken
     known: set[str] = set()
-    for match in _SPAN.finditer(plain):
-        start, end = match.span(1)
-        if taken[start]:
+    for match in _SPAN.finditer(text.plain):
+        said = match[1]
+        begin, until = match.span()
+        if taken[begin]:
             continue
-        said = plain[start:end]
-        if said in known:
-            text.take(match.start(), match.end())
-            continue
-        bare = said.strip()
-        if not bare or _NUMERIC.fullmatch(bare):
-            continue
-        known.add(said)
-        start += said.index(bare[0])
-        text.take(match.start(), match.end())
-        yield _marked(text, start, start + len(bare), bare)
+        if said not in known:
+            bare = said.strip()
+            if not bare or _NUMERIC.fullmatch(bare):
+                continue
+            known.add(said)
+            start = match.start(1) + said.index(bare[0])
+            yield _marked(text, start, start + len(bare), bare)
+        text.take(begin, until)
 
 
 def _marked(text: Text, start: int, end: int, said: str) -> Fact:

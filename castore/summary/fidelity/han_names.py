@@ -22,7 +22,8 @@ _SURNAMES = (
 )
 _DOUBTFUL = "高方常成任万金石白江龙钱路时向包管单项文田马于余安全关左费章游位景温严席查甘易武"
 """Family names with which many other words begin."""
-_DOUBLE = "欧阳|司马|上官|诸葛|慕容|皇甫|司徒|令狐|东方|夏侯|尉迟|公孙|长孙|端木"
+_DOUBLES = listed("欧阳 司马 上官 诸葛 慕容 皇甫 司徒 令狐 东方 夏侯 尉迟 公孙 长孙 端木")
+_FIRST, _SECOND = ("".join(sorted({each[at] for each in _DOUBLES})) for at in (0, 1))
 _GIVEN = (
     r"(?![的了是在和与不及或请将会已须应可能为被把由从到对等按每各件个项条年月日时分秒元款要有无需后前内外上下其该此这那您你我他她它们给让使用说称报提出者"
     r"间所员户以之也就都而并且着过至于但若如即因吗呢吧啊返])[\u4e00-\u9fff]"
@@ -31,12 +32,14 @@ _GIVEN = (
 _VERBS = (
     "将|会(?!议|员|计|场)|表示|说|称|负责|报告|汇报|提出|提交|提醒|承诺|已|在|把|于|告知|主持|确认|说明|要求|建议|指出|同意|完成|组织|宣布|介绍|强调|补充|"
     "认为|发现|修复|恢复|审批|审核|批准|接机|牵头|跟进|担任|因|从|和|与|及|医生|医师|教授|经理|先生|女士|老师|博士|工程师|主任|也|则|需|应|未|没|可|必须|"
-    "一方|签字|签署|拆线|回复|答复|转告|通知|安排|查看|处理|带队|授课|主讲|执笔|编写|起草|反馈|复查|坐诊|到场|出席|参加|参会|担保|转账|付款|收货|代表|等|的"
+    "一方|签字|复核|校对|验收|值班|讲解|演示|陪同|驾驶|设计|撰写|翻译|统筹|协调|督办|落实|监督|接待|接手|提供|保管|出具|开发|测试|"
+    "部署|上线|合并|评审|主刀|手术|诊断|随访|护理|致辞|发言|总结|点评|颁奖|上台|分享|展示|签收|领取|签署|拆线|回复|答复|转告|通知|安排|查看|处理|带队|授课|主讲|执笔|编写|起草|反馈|复查|坐诊|到场|出席|参加|参会|担保|转账|付款|收货|代表|等|的"
 )
 _PERSON = re.compile(
-    rf"(?:(?:{_DOUBLE})(?:{_GIVEN}){{1,2}}?|[{_SURNAMES}{_DOUBTFUL}](?:(?:{_GIVEN}){{2}}|{_GIVEN}))"
+    rf"[{_SURNAMES}{_DOUBTFUL}{_FIRST}](?:[{_SECOND}](?:{_GIVEN}){{1,2}}|(?:{_GIVEN}){{2}}|{_GIVEN})"
     rf"(?={_VERBS}|[\s,.;:!?()\u3001\u3002\u201d\"'|]|\Z)"
 )
+_HAN = re.compile("[\u4e00-\u9fff]")
 _TITLED = re.compile(
     rf"[{_SURNAMES}{_DOUBTFUL}](?:总(?![^\s,.;:!?、。将会已说在要的])|经理|先生|女士|老师|主任|医生|教授|律师|师傅|阿姨|博士|处长|局长|科长|院长|校长)"
 )
@@ -76,9 +79,11 @@ _COMMON = listed(
     谷物 牛排 鲁莽 曲目 卜算 童话 盛大 盛会 翁郁 霍乱
     """
 )
-_PLACE = re.compile(
-    r"(?:有限责任公司|股份有限公司|有限公司|集团|大学|学院|研究院|研究所|事务所|宾馆|大酒店|酒店|饭店|医院|国际机场|机场|银行|博物馆|图书馆|体育馆)"
-    r"|(?:小区|花园|大厦|广场|水务|物业|科技|快递|速运|物流|证券|出版社|中学|小学|火车站|高铁站|分公司|公园|基地|山庄|工厂)"
+_STRONG_PLACES = listed(
+    """
+    有限责任公司 股份有限公司 有限公司 集团 大学 学院 研究院 研究所 事务所 宾馆 大酒店 酒店 饭店 医院
+    国际机场 机场 银行 博物馆 图书馆 体育馆
+    """
 )
 _WEAK_PLACES = listed(
     """
@@ -87,6 +92,18 @@ _WEAK_PLACES = listed(
     """
 )
 """Words that much else goes before: what they belong to begins where a sentence or a list does."""
+
+
+def _any_of(words: frozenset[str]) -> re.Pattern[str]:
+    """A pattern that begins with a class of characters: search is slow for one that begins with words."""
+    tails: dict[str, list[str]] = {}
+    for word in sorted(words, key=lambda each: (-len(each), each)):
+        tails.setdefault(word[0], []).append(word[1:])
+    ways = (f"(?<={first})(?:{'|'.join(each)})" for first, each in tails.items())
+    return re.compile(f"[{''.join(tails)}](?:{'|'.join(ways)})")
+
+
+_PLACE = _any_of(_STRONG_PLACES | _WEAK_PLACES)
 _BEFORE_PLACE = re.compile(
     r"[^\W的了是在和与及或请将会已为被把由从到对至往于向给让住赴去位经达该本各每某此这那我你您他贵两一二三四五六七八九十几家所间名座个A-Za-z0-9_]*+"
 )
@@ -104,7 +121,7 @@ _PLACE_COMMON = listed(
 
 def han_name_facts(text: Text) -> Iterator[Fact]:
     """Names of people, then of firms and places."""
-    if text.plain.isascii():
+    if text.plain.isascii() or _HAN.search(text.plain) is None:
         return
     yield from _people(text)
     yield from _places(text)
@@ -118,7 +135,11 @@ def _people(text: Text) -> Iterator[Fact]:
         said = match.group()
         if text.taken[start] or said in _COMMON or said[:2] in _COMMON:
             continue
-        if _is_person(plain, start, end, last):
+        if said[:2] in _DOUBLES:
+            is_name = len(said) > 2
+        else:
+            is_name = len(said) < 4 and (said[0] in _SURNAMES or said[0] in _DOUBTFUL)
+        if is_name and _is_person(plain, start, end, last):
             last = end
             yield Fact("name", start, end, said)
     for match in _TITLED.finditer(plain):
@@ -136,8 +157,10 @@ def _is_person(plain: str, start: int, end: int, last: int) -> bool:
     if _CUE.search(plain, max(0, start - 8), start) is not None:
         return True
     if plain[start] not in _DOUBTFUL and _WEAK_CUE.search(plain, max(0, start - 2), start) is not None:
-        return behind not in "的等因可及和与"
+        return behind not in "的等因可"
     if last == start - 1 and before in "、和与及,":
+        return True
+    if before in "、)," and _LISTED.search(plain, max(0, start - 90), start) is not None:
         return True
     if plain[start] in _DOUBTFUL:
         return False
@@ -145,8 +168,6 @@ def _is_person(plain: str, start: int, end: int, last: int) -> bool:
         line = plain.find("\n", end, end + 4)
         if (line >= 0 or end + 2 >= len(plain)) and not plain[end : line if line >= 0 else None].strip():
             return True
-    if before in "、)," and _LISTED.search(plain, max(0, start - 90), start) is not None:
-        return True
     is_bounded = not "\u3400" <= before <= "\u9fff" and not before.isalnum()
     return is_bounded and not is_closed and behind not in "的等因可及和与"
 

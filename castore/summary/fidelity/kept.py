@@ -17,9 +17,13 @@ __all__ = ["is_kept"]
 
 _KINDS = ("path", "command", "identifier", "url", "email", "code", "quote", "name")
 _HEX = re.compile(r"[0-9a-f]{7,}")
+_IN_SHORT = re.compile(r"[^.;()\n]{0,60}\((?:the )?\"?([A-Z]{2,8})\"?\)")
 _LOOSELY = frozenset("@_")
-_QUOTE_SHARE = 0.8
-"""Of the terms of a quotation, how many a sentence has that tells it without its marks."""
+_KIND_OF_PLACE = re.compile(
+    r"(?:有限责任公司|股份有限公司|有限公司|集团|(?:国际)?机场|大?酒店|[\u4e00-\u9fff]{2})\Z"
+)
+_QUOTE_SHARE = 0.6
+"""Of the terms of a quotation that has three or more, which share a sentence has that tells it unmarked."""
 
 
 def is_kept(fact: Fact, here: Facts, there: Facts, *, is_reverse: bool = False) -> bool:
@@ -46,7 +50,9 @@ def _identifier(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, 
         return _HEX.fullmatch(phrase) is not None and re.search(rf"\b{phrase}", said.lower) is not None
     first = re.split(r"[-:]", key, maxsplit=1)[0]
     return (_HEX.fullmatch(key) is not None or len(key) == 36) and any(
-        key.startswith(word) and (len(word) > 6) for word in said.words if word[0] == first[0]
+        key.startswith(word) and len(word) > 6 and said.has(word)
+        for word in said.words
+        if word[0] == first[0]
     )
 
 
@@ -83,7 +89,7 @@ def _code(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_rev
         return True
     pieces = [piece for piece in re.split(r"[\s=:(){},;\"'<>|\[\]]+", phrase) if piece]
     if len(pieces) == 1:
-        return said.has(pieces[0]) or ("_" in phrase and said.has_loose(phrase))
+        return said.has(pieces[0]) or any(said.has(pieces[0].replace("_", joint)) for joint in " -")
     return bool(pieces) and all(said.has(piece) for piece in pieces)
 
 
@@ -107,7 +113,7 @@ def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_re
         return True
     if any(_is_other_quote(wanted, terms(str(key)), here) for key in there.of("quote")):
         return False
-    share = 1.0 if len(wanted) < 4 else _QUOTE_SHARE
+    share = _QUOTE_SHARE if len(wanted) > 2 else 1.0
     return any(
         len(wanted & terms(said.lower[start:end])) >= share * len(wanted)
         for start, end in sentences(said.lower)
@@ -128,9 +134,9 @@ def _name(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_rev
     if not phrase.isascii() and said.has_loose(phrase):
         return True
     missing = [part for part in parts if not said.has_word(part)]
-    if not missing or _is_shortened(parts, phrase, said):
+    if not missing or _is_shortened(parts, phrase, said) or _is_in_short(fact, phrase, here, said):
         return True
-    telling = [part for part in parts if part not in GENERIC] or parts
+    telling = [part for part in parts if part not in GENERIC and part not in COMMON] or parts
     absent = [part for part in telling if part in missing]
     if not absent:
         return True
@@ -142,11 +148,20 @@ def _name(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_rev
 
 
 def _is_han_name_kept(phrase: str, said: Said) -> bool:
-    """A long name in Chinese is there if most of it is: without where the firm is, or what kind of firm."""
-    if len(phrase) < 5:
+    """A long name in Chinese is there if most of it is, without where the firm is or what kind of firm; or a
+    piece of it right before its kind."""
+    found = _KIND_OF_PLACE.search(phrase)
+    if found is None:
         return False
-    pairs = ["".join(pair) for pair in pairwise(phrase)]
-    return 2 * sum(pair in said.lower for pair in pairs) > len(pairs)
+    name, kind = phrase[: found.start()], phrase[-2:]
+    if re.search(f"{re.escape(name)}.{{0,6}}{kind}", said.lower) is not None:
+        return True
+    pairs = ["".join(pair) for pair in pairwise(name)]
+    if len(name) < 4:
+        return False
+    return 2 * sum(pair in said.lower for pair in pairs) >= len(pairs) or any(
+        pair + kind in said.lower for pair in pairs
+    )
 
 
 def _has_rival(parts: list[str], here: Facts, there: Facts) -> bool:
@@ -167,6 +182,20 @@ def _is_shortened(parts: list[str], phrase: str, said: Said) -> bool:
             letters in said.words or "".join(part[0] for part in parts) in said.words
         )
     return 2 < len(parts[0]) < 7 and parts[0].isalpha() and parts[0] in said.initials
+
+
+def _is_in_short(fact: Fact, phrase: str, here: Facts, said: Said) -> bool:
+    """Whether the text has the letters that stand for the name, as the other says in brackets."""
+    found = _IN_SHORT.match(here.text.plain, fact.end)
+    if found is None:
+        return False
+    short = found.group(1).lower()
+    at = 0
+    for word in phrase.split():
+        at = short.find(word[0], at) + 1
+        if not at:
+            return False
+    return said.has_word(short)
 
 
 def _is_foreign(phrase: str, said: Said) -> bool:

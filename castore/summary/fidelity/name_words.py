@@ -8,35 +8,41 @@ __all__ = ["COMMON", "GENERIC", "GIVEN", "LITTLE", "NEVER", "SPEAKS"]
 
 NEVER = listed(
     """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
-    sun january february march april may june july august september october november december jan
-    feb mar apr jun jul aug sep sept oct nov dec q1 q2 q3 q4 h1 h2 fy am pm utc gmt cet cest est edt
-    pst pdt bst ist jst cst i i'm i'll i've i'd ok ui ux api apis url urls uri http https html css
-    json xml yaml toml csv pdf sql cpu gpu ram ssd hdd id ids uuid guid io os pc tv faq eta etc aka
-    asap fyi tbd tbc n/a ps cc bcc re fw fwd vs ie eg hr it pr prs qa rd ceo cto cfo coo cio ciso vp
-    vps svp evp pm pms po sre devops ai ml llm db dns tcp udp ip ssh tls ssl vpn lan wifi wi-fi gb
-    mb kb tb gib mib kib kg km cm mm ml mg usd eur gbp cny rmb jpy hkd aud cad chf inr sgd us uk eu
-    usa u.s. u.k. ad bc ce bce sla slas slo kpi okr roi mvp poc crud sdk cli ide gui todo fixme note
-    notes warning caution important tip info error debug trace fatal warn critical see not no must
-    only all any never always do don't shall should may and or if but yes true false none null new
-    customer customers client clients user users supplier suppliers vendor vendors contractor
-    contractors licensee licensor tenant tenants landlord lessor lessee buyer buyers seller sellers
-    party parties company companies employee employees employer agreement agreements contract
-    contracts service services product products term terms condition conditions section sections
-    clause clauses article articles appendix annex schedule exhibit chapter figure table part parts
-    step steps phase policy policies order orders provider providers member members borrower lender
-    insured insurer policyholder patient patients participant participants subscriber subscribers
-    recipient discloser guest guests passenger passengers student students applicant applicants
-    board management manager managers team teams support sales finance legal engineering marketing
-    operations security compliance procurement accounting payroll facilities design product
+    eps roi ebitda gdp vat gst yoy qoq mom arr mrr cagr ipo nav npv irr capex opex cogs gmv dau mau nps
+    csat rsvp pto wfh nda qa ci cd led lcd oled hdmi usb usb-c mri ct ecg ekg bmi dna rna hiv icu er ed
+    pcr ppe iv otc gp bpm atm pin otp sso mfa 2fa saml ldap rbac iam waf cdn cors jwt oauth grpc rest soap
+    rpc sse ntp smtp imap pop3 ftp sftp nat mtu bgp ttl qps tps rps oom nan gc jvm jdk jre repl orm dsl
+    ast ddl dml etl elt olap oltp acid dag npu fpga asic pcb bom sku upc ean rma rfp rfq rfi sow msa mou
+    loi poa dob ssn ein tin iban swift bic gpa phd msc bsc ba ma mba md jd cv gif png jpg jpeg svg tiff
+    avi mov zip tar iso dpi ppi rgb cmyk hdr fps ar vr xr iot nlp ocr tts asr rag post put patch delete
+    tldr diy suv ev rv hq po rpm psi mpg mph kph kwh mwh kw mw hz khz mhz ghz db dbm mah wh lb lbs oz ft
+    sq yd gal pt qt tsp tbsp bbq ups monday tuesday wednesday thursday friday saturday sunday mon tue tues
+    wed thu thur thurs fri sat sun january february march april may june july august september october
+    november december jan feb mar apr jun jul aug sep sept oct nov dec q1 q2 q3 q4 h1 h2 fy am pm utc gmt
+    cet cest est edt pst pdt bst ist jst cst i i'm i'll i've i'd ok ui ux api apis url urls uri http https
+    html css json xml yaml toml csv pdf sql cpu gpu ram ssd hdd id ids uuid guid io os pc tv faq eta etc
+    aka asap fyi tbd tbc n/a ps cc bcc re fw fwd vs ie eg hr it pr prs rd ceo cto cfo coo cio ciso vp vps
+    svp evp pms sre devops ai ml llm dns tcp udp ip ssh tls ssl vpn lan wifi wi-fi gb mb kb tb gib mib kib
+    kg km cm mm mg usd eur gbp cny rmb jpy hkd aud cad chf inr sgd us uk eu usa u.s. u.k. ad bc ce bce sla
+    slas slo kpi okr mvp poc crud sdk cli ide gui todo fixme note notes warning caution important tip info
+    error debug trace fatal warn critical see not no must only all any never always do don't shall should
+    and or if but yes true false none null new customer customers client clients user users supplier
+    suppliers vendor vendors contractor contractors licensee licensor tenant tenants landlord lessor
+    lessee buyer buyers seller sellers party parties company companies employee employees employer
+    agreement agreements contract contracts service services product products term terms condition
+    conditions section sections clause clauses article articles appendix annex schedule exhibit chapter
+    figure table part parts step steps phase policy policies order orders provider providers member
+    members borrower lender insured insurer policyholder patient patients participant participants
+    subscriber subscribers recipient discloser guest guests passenger passengers student students
+    applicant applicants board management manager managers team teams support sales finance legal
+    engineering marketing operations security compliance procurement accounting payroll facilities design
     infrastructure platform department office committee summary overview background introduction
-    conclusion results result methods method objective objectives purpose scope definitions
-    definition action actions item items agenda attendees decision decisions owner deadline status
-    date time subject from to dear hi hello thanks thank regards best sincerely cheers mr mrs ms dr
-    prof sir english chinese mandarin french german spanish japanese internet web email sms app apps
-    online site website confidential information effective fees fee software work works state states
-    government court law act intellectual property rights force majeure data personal processor
-    controller
+    conclusion results result methods method objective objectives purpose scope definitions definition
+    action actions item items agenda attendees decision decisions owner deadline status date time subject
+    from to dear hi hello thanks thank regards best sincerely cheers mr mrs ms dr prof sir english chinese
+    mandarin french german spanish japanese internet web email sms app apps online site website
+    confidential information effective fees fee software work works state states government court law act
+    intellectual property rights force majeure data personal processor controller
     """
 )
 
@@ -116,77 +122,105 @@ SPEAKS = listed(
 
 COMMON = listed(
     """
-    a an the this that these those here there he she it they we you i his her its their our your my
-    one two three four five six seven eight nine ten some any all each every both either neither no
-    none many much most more few several other others another such same what which who whom whose
-    when where why how if unless until while although though because since as so and or but nor yet
-    for to of in on at by with from into onto over under about after before between during through
-    within without against among along across behind beyond despite except like near off out per
-    than toward towards up upon via let let's please now then also still even just only not never
-    always often sometimes usually generally typically currently previously recently finally first
-    second third fourth last next lastly additionally furthermore moreover however therefore thus
-    hence otherwise instead meanwhile overall anyway perhaps maybe probably possibly certainly
-    clearly obviously actually basically simply yes no ok okay great good perfect excellent nice
-    sure right well oh hi hello thanks thank sorry do does did don't doesn't didn't is are was were
-    be been being am has have had having can could can't cannot will won't would wouldn't shall
-    should must may might need needs make makes made making use uses used using see run running runs
-    read reading write writing wrote add added adding adds create created creating update updated
-    updating remove removed removing delete deleted fix fixed fixing fixes check checked checking
-    checks test tested testing tests look looking looks find found finding get getting got give
-    given gives go going goes take taken takes taking keep kept keeping set sets setting put show
-    shows showing shown start started starting starts stop stopped begin beginning change changed
-    changes changing move moved moving call called calling send sent sending return returns returned
-    follow following follows include includes including included ensure ensures based due given
-    according regarding concerning considering please note notes example examples question questions
-    answer answers issue issues problem problems error errors file files code data user users key
-    keys value values name names type types line lines list lists time times date day days week
-    weeks month months year years today tomorrow yesterday open opened close closed apply applies
-    implement implemented implementing build built building deploy deployed deploying install
-    installed installing review reviewed reviewing verify verified verifying confirm contact visit
-    call email reply submit request requests approve approval payment payments refund refunds return
-    delivery shipping invoice invoices price prices cost costs total amount budget revenue profit
-    sales growth average minimum maximum access account accounts password passwords login backup
-    backups server servers database system systems network service client clients response responses
-    message messages report reports meeting meetings project projects task tasks work working works
-    plan plans planned version versions release releases released upgrade upgrades support supported
-    supports default defaults option options setting settings configuration config parameter
-    parameters feature features function functions method methods class classes module modules
-    package packages library command commands script scripts output input result results status
-    state states step steps stage phase process processes procedure rule rules policy law laws
-    contract agreement parties party customer customers employee employees staff people person
-    everyone anyone nobody someone nothing something everything anything staff members guests
-    visitors patients students teachers doctors nurses managers engineers developers operators
-    administrators admins owners drivers passengers travelers travellers tenants candidates
-    applicants vendors suppliers contractors participants children adults women men residents
-    volunteers speakers attendees reviewers authors readers researchers violations exceptions
-    exemptions conditions requirements restrictions limits limitations fees charges discounts
-    deposits cancellations bookings reservations orders items products goods parts tickets claims
-    complaints feedback training travel hotel flights flight train trains bus buses breakfast lunch
-    dinner food water heat bake mix stir serve cook cooking preheat combine pour whisk fold cover
-    store refrigerate season garnish chop slice avoid consult discontinue dose doses tablets tablet
-    medication medicine treatment symptoms side effects operation operations maintenance downtime
-    outage incident incidents monitoring alerts alert logs log logging traffic latency throughput
-    memory disk storage cache queue retry retries timeout rollback migration migrations once twice
-    again later earlier soon immediately effective subject failure failures failing failed fails
-    success successful successfully unfortunately fortunately importantly specifically similarly
-    likewise consequently accordingly together rather quite very too enough less least half quarter
-    full empty high low long short large small big old new early late best better worst worse same
-    different similar common public private internal external local remote global main major minor
-    initial final complete completed incomplete pending active inactive available unavailable
-    required optional mandatory valid invalid enabled disabled allowed forbidden prohibited
-    permitted reviewed scheduled expected estimated proposed approved rejected accepted declined
-    signed dated received sending shipping shipped delivered ordered paid unpaid overdue refunded
-    credited charged billed consider considered discuss discussed decide decided agree agreed accept
-    believe think know want wants help helps try tries trying turn turns provide provides provided
-    requires require allow allows support explain describe describes remember recall ask asks tell
-    tells say says said learn understand wait waiting waits bring schedule order buy sell pay store
-    select choose click press type enter save load download upload copy paste search replace edit
-    view print export import convert merge split sort filter group join connect disconnect enable
-    disable restart reboot reset restore recover rename resolve resolved repair replace replaced
-    report record recorded track sign register bake research researchers study studies paper
-    analysis evidence findings sample samples model models method dataset datasets experiment
-    experiments section chapter table figure appendix page pages paragraph item note attention
-    warning caution tip reminder
+    a an the this that these those here there he she it they we you i his her its their our your my one
+    two three four five six seven eight nine ten some any all each every both either neither no none many
+    much most more few several other others another such same what which who whom whose when where why how
+    if unless until while although though because since as so and or but nor yet for to of in on at by
+    with from into onto over under about after before between during through within without against among
+    along across behind beyond despite except like near off out per than toward towards up upon via let
+    let's please now then also still even just only not never always often sometimes usually generally
+    typically currently previously recently finally first second third fourth last next lastly
+    additionally furthermore moreover however therefore thus hence otherwise instead meanwhile overall
+    anyway perhaps maybe probably possibly certainly clearly obviously actually basically simply yes ok
+    okay great good perfect excellent nice sure right well oh hi hello thanks thank sorry do does did
+    don't doesn't didn't is are was were be been being am has have had having can could can't cannot will
+    won't would wouldn't shall should must may might need needs make makes made making use uses used using
+    see run running runs read reading write writing wrote add added adding adds create created creating
+    update updated updating remove removed removing delete deleted fix fixed fixing fixes check checked
+    checking checks test tested testing tests look looking looks find found finding get getting got give
+    given gives go going goes take taken takes taking keep kept keeping set sets setting put show shows
+    showing shown start started starting starts stop stopped begin beginning change changed changes
+    changing move moved moving call called calling send sent sending return returns returned follow
+    following follows include includes including included ensure ensures based due according regarding
+    concerning considering note notes example examples question questions answer answers issue issues
+    problem problems error errors file files code data user users key keys value values name names type
+    types line lines list lists time times date day days week weeks month months year years today tomorrow
+    yesterday open opened close closed apply applies implement implemented implementing build built
+    building deploy deployed deploying install installed installing review reviewed reviewing verify
+    verified verifying confirm contact visit email reply submit request requests approve approval payment
+    payments refund refunds delivery shipping invoice invoices price prices cost costs total amount budget
+    revenue profit sales growth average minimum maximum access account accounts password passwords login
+    backup backups server servers database system systems network service client clients response
+    responses message messages report reports meeting meetings project projects task tasks work working
+    works plan plans planned version versions release releases released upgrade upgrades support supported
+    supports default defaults option options settings configuration config parameter parameters feature
+    features function functions method methods class classes module modules package packages library
+    command commands script scripts output input result results status state states step steps stage phase
+    process processes procedure rule rules policy law laws contract agreement parties party customer
+    customers employee employees staff people person everyone anyone nobody someone nothing something
+    everything anything members guests visitors patients students teachers doctors nurses managers
+    engineers developers operators administrators admins owners drivers passengers travelers travellers
+    tenants candidates applicants vendors suppliers contractors participants children adults women men
+    residents volunteers speakers attendees reviewers authors readers researchers violations exceptions
+    exemptions conditions requirements restrictions limits limitations fees charges discounts deposits
+    cancellations bookings reservations orders items products goods parts tickets claims complaints
+    feedback training travel hotel flights flight train trains bus buses breakfast lunch dinner food water
+    heat bake mix stir serve cook cooking preheat combine pour whisk fold cover store refrigerate season
+    garnish chop slice avoid consult discontinue dose doses tablets tablet medication medicine treatment
+    symptoms side effects operation operations maintenance downtime outage incident incidents monitoring
+    alerts alert logs log logging traffic latency throughput memory disk storage cache queue retry retries
+    timeout rollback migration migrations once twice again later earlier soon immediately effective
+    subject failure failures failing failed fails success successful successfully unfortunately
+    fortunately importantly specifically similarly likewise consequently accordingly together rather quite
+    very too enough less least half quarter full empty high low long short large small big old new early
+    late best better worst worse different similar common public private internal external local remote
+    global main major minor initial final complete completed incomplete pending active inactive available
+    unavailable required optional mandatory valid invalid enabled disabled allowed forbidden prohibited
+    permitted scheduled expected estimated proposed approved rejected accepted declined signed dated
+    received shipped delivered ordered paid unpaid overdue refunded credited charged billed consider
+    considered discuss discussed decide decided agree agreed accept believe think know want wants help
+    helps try tries trying turn turns provide provides provided requires require allow allows explain
+    describe describes remember recall ask asks tell tells say says said learn understand wait waiting
+    waits bring schedule order buy sell pay select choose click press enter save load download upload copy
+    paste search replace edit view print export import convert merge split sort filter group join connect
+    disconnect enable disable restart reboot reset restore recover rename resolve resolved repair replaced
+    record recorded track sign register research study studies paper analysis evidence findings sample
+    samples model models dataset datasets experiment experiments section chapter table figure appendix
+    page pages paragraph item attention warning caution tip reminder purchase purchaser sale sum loss
+    title rights consent notice notices obligation obligations liability damages damage warranty
+    warranties indemnity breach remedy interest principal debt loan mortgage lease rent premium coverage
+    benefit benefits claim beneficiary estate asset assets equity share shares stock bond dividend tax
+    taxes income expense expenses salary wage bonus pension leave vacation holiday holidays absence
+    overtime shift shifts hour hours resignation termination dismissal recruitment interview offer
+    candidate course courses lesson exam grade grades semester term thesis essay lecture seminar workshop
+    workshops session sessions keynote talk talks panel poster papers journal volume abstract keyword
+    keywords reference references acknowledgements discussion limitation background objective aim
+    hypothesis theory observation measurement quality quantity size weight height width depth length speed
+    power energy force pressure temperature voltage current frequency range distance area capacity rate
+    ratio level score rank index limit threshold target goal goals milestone milestones roadmap backlog
+    sprint story epic bug bugs branch commit pull push deployment environment production staging
+    development integration unit regression performance stability reliability availability scalability
+    usability accessibility privacy safety emergency evacuation fire alarm exit entrance door window floor
+    ceiling wall roof garden kitchen bathroom bedroom living room hall lobby reception desk counter chair
+    lamp light lights switch button buttons screen display keyboard mouse cable battery charger sensor
+    camera speaker microphone printer scanner router modem antenna engine motor pump valve tank pipe hose
+    wheel tire brake gear clutch seat belt mirror horn fuel oil gas petrol diesel coal wood stone glass
+    metal steel iron copper plastic rubber leather cotton wool silk salt sugar flour butter milk cream
+    cheese egg eggs bread rice pasta meat beef pork chicken fish fruit vegetable vegetables onion garlic
+    pepper sauce soup salad dessert cake cookie coffee tea juice wine beer morning afternoon evening night
+    noon midnight weekend weekday spring summer autumn winter fall sun moon star sky rain snow wind storm
+    weather climate north south east west left top bottom front back center middle inside outside man
+    woman boy girl child baby mother father parent parents brother sister son daughter husband wife friend
+    family neighbour neighbor colleague boss assistant secretary clerk cashier waiter driver pilot captain
+    crew guard police officer soldier judge lawyer witness defendant plaintiff victim suspect crime theft
+    fraud injury illness disease infection fever pain cough allergy rash surgery therapy dosage pill
+    capsule syrup injection vaccine mesh networks routing protocol protocols node nodes cluster clusters
+    instance instances container containers image images registry pipeline pipelines job jobs worker
+    workers scheduler trigger event events hook hooks webhook endpoint endpoints header headers body
+    payload token tokens cookies certificate certificates signature hash nonce schema schemas column
+    columns row rows records field fields entity entities indexes query queries transaction transactions
+    lock locks thread threads heap stack buffer stream socket port host hosts domain domains proxy gateway
+    firewall balancer replica shard partition snapshot dump archive
     """
 )
 """Words that sentences begin with."""

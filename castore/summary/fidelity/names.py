@@ -17,7 +17,8 @@ from castore.summary.fidelity.words import camel_fact
 
 __all__ = ["name_facts", "name_parts"]
 
-_WORD = r"[A-Z\u00c0-\u00de](?:[A-Za-z\u00c0-\u024f]|['&.-](?=[A-Za-z])(?!s\b))*+"
+_LETTERS = r"[A-Za-z\u00c0-\u024f]"
+_WORD = rf"[A-Z\u00c0-\u00de]{_LETTERS}*+(?:['&.-](?!s\b){_LETTERS}++)*+"
 _LINK = r"(?:[ ]| (?:of|of the|de|la|van|von|der|den|di|da|du|del|al|el|bin|&|and the) )"
 _NAME = re.compile(rf"{_WORD}(?:{_LINK}{_WORD}){{0,6}}+(?![0-9_]|-[0-9])")
 _BEFORE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789,)%'\"")
@@ -43,9 +44,9 @@ def name_facts(text: Text) -> Iterator[Fact]:
     plain, taken = text.plain, text.taken
     for match in _NAME.finditer(plain):
         said = match.group()
-        if said in seen:
-            continue
         start = match.start()
+        if said in seen and not plain[start - 1 : start].islower():
+            continue
         if taken[start] or (said in doubted and plain[start - 2 : start - 1] not in _BEFORE):
             continue
         if start and _goes_on(plain[start - 1]):
@@ -116,11 +117,14 @@ _DATES = listed(
 
 def _says_little(word: str) -> bool:
     low = word.lower().rstrip(".")
-    return low in NEVER or low in LITTLE or low in COMMON or word.isdigit() or len(word) < 2
+    return low in NEVER or low in LITTLE or low in COMMON or low in GENERIC or word.isdigit() or len(word) < 2
 
 
 def _named(start: int, said: str) -> Fact | None:
-    key = " ".join(name_parts(said.lower()))
+    parts = name_parts(said.lower())
+    if _FORMS.issuperset(parts):
+        return None
+    key = " ".join(parts)
     return Fact("name", start, start + len(said), key) if len(key) > 1 else None
 
 

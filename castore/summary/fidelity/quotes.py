@@ -18,6 +18,7 @@ _QUOTES = (
     (" '", re.compile(r" '((?!\s)[^'\n]{1,200}+(?:'[a-z][^'\n]{0,80}+){0,3}+)'(?![A-Za-z0-9])")),
 )
 _TITLE = re.compile(r"\u300a([^\u300a\u300b\n]{1,60}+)\u300b")
+_DEFINES = re.compile(r"\((?:the |each,? (?:a|an) |hereinafter |collectively,? )?\Z")
 _SAID = re.compile(r"[^a-z0-9\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
@@ -31,7 +32,7 @@ def quote_facts(text: Text) -> Iterator[Fact]:
             start, end = match.span(1)
             if text.taken[start] and text.taken[end - 1]:
                 continue
-            if mark == '"' and _is_data(plain, match.start(), match.end()):
+            if mark in '"\u201c' and _is_data(plain, match.start(), match.end()):
                 continue
             key = quote_key(text.lower[start:end])
             if key and not key.isdigit():
@@ -48,9 +49,12 @@ def quote_key(lower: str) -> str:
 
 
 def _is_data(plain: str, start: int, end: int) -> bool:
-    """Whether it is the name or the value of a member of JSON, and so nobody's words."""
+    """Whether it is the name or the value of a member of JSON, or gives a thing its name in brackets, and so
+    nobody's words."""
     after = plain[end : end + 2].lstrip()
     if after.startswith(":"):
+        return True
+    if plain[end : end + 1] == ")" and _DEFINES.search(plain, max(0, start - 12), start) is not None:
         return True
     before = plain[max(0, start - 3) : start].rstrip()
     return before.endswith(('":', "[", '",', "{")) or (before.endswith("=") and not before.endswith(" ="))

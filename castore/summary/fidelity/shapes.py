@@ -81,12 +81,13 @@ _HOST_PATH = re.compile(rf"(?i:(?:[a-z0-9](?:[a-z0-9-]{{0,62}}[a-z0-9])?\.)+{_TO
 _HOST = re.compile(rf"(?:[a-z0-9](?:[a-z0-9-]{{0,62}}[a-z0-9])?\.)+{_TOP}(?::\d{{2,5}})?")
 _LOCAL = re.compile(r"localhost:\d{2,5}(?:/\S*)?")
 _ROOTED = re.compile(
-    r"(?:~[\w-]*|\.{1,2}|\$\{?\w+\}?)?/[\w.@%+~{}$<>:*?\[\]=&-]+(?:/[\w.@%+~{}$<>:*?\[\]=&-]*)*"
+    r"(?:~[\w-]*|\.{1,2}|\$\{?[A-Za-z_]\w*\}?)?/[\w.@%+~{}$<>:*?\[\]=&-]+(?:/[\w.@%+~{}$<>:*?\[\]=&-]*)*"
 )
 _PIECE = r"[\w.@%+~{}$<>*\[\]-]+"
 _RELATIVE = re.compile(rf"{_PIECE}(?:/{_PIECE})+/?|{_PIECE}/")
 _FILE_END = re.compile(rf"\.{_EXT}\Z")
 _IN_FOLDER = re.compile(rf"(?:{_FOLDER}|\.[\w-]+)/")
+_PRICE = re.compile(r"\$\d")
 _BRANCH = re.compile(r"(?:feature|feat|fix|bugfix|hotfix|release|chore|origin|upstream|refs|heads)/[\w./-]+")
 _FILE = re.compile(rf"[\w@+-]*[A-Za-z_][\w@+-]*(?:\.[\w-]+)*\.{_EXT}|\.[a-z][a-z0-9_-]{{2,}}(?:\.[a-z0-9]+)*")
 _DOTFILE = listed(
@@ -140,9 +141,11 @@ class Shape(NamedTuple):
 def shape(word: str) -> Shape | None:
     """What a word is that has a digit or a mark inside; None: nothing by its look, or what others look for
     (a number, a date, a version)."""
+    if _HEX_NUMBER.fullmatch(word):
+        return Shape("identifier", len(word), word.lower())
     if _NUMERIC.fullmatch(word):
         return _numeric(word)
-    if "@" in word or "/" in word or "\\" in word or "." in word:
+    if "@" in word or "/" in word or "\\" in word or "." in word or ":" in word:
         if word.lower() in BRANDS:
             return None
         if (found := _address(word) or _path(word)) is not None:
@@ -212,7 +215,7 @@ def path_key(path: str) -> str:
 def _is_slashed_path(word: str) -> bool:
     if _ROOTED.fullmatch(word):
         return any(map(str.isalpha, word)) and "//" not in word
-    if not _RELATIVE.fullmatch(word) or word[0].isdigit():
+    if not _RELATIVE.fullmatch(word) or word[0].isdigit() or _PRICE.match(word):
         return False
     if _FILE_END.search(word) or _IN_FOLDER.match(word) or _BRANCH.fullmatch(word):
         return True
@@ -222,7 +225,7 @@ def _is_slashed_path(word: str) -> bool:
 
 
 def _identifier(word: str) -> Shape | None:
-    if _UUID.fullmatch(word) or _HEX_NUMBER.fullmatch(word):
+    if _UUID.fullmatch(word):
         return Shape("identifier", len(word), word.lower())
     if _HEX.fullmatch(word) and not _SCIENTIFIC.fullmatch(word):
         return Shape("identifier", len(word), word.lower())
