@@ -17,7 +17,11 @@ from typing import Any
 from castore.summary.fidelity.check import check_text
 from castore.summary.fidelity.model import Finding
 
-__all__ = ["Pair", "Planted", "Score", "here", "read_pairs", "score"]
+__all__ = ["PAIRS", "Pair", "Planted", "Score", "here", "read_pairs", "score"]
+
+
+PAIRS = Path(__file__).parent.parent / "pairs"
+"""Of each language a file; in `more`, those of other writers."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ _NAMES = ("planted", "found", "told", "right")
 
 
 def here() -> list[Path]:
-    return sorted((Path(__file__).parent.parent / "pairs").rglob("*.toml"))
+    return sorted(PAIRS.rglob("*.toml"))
 
 
 def read_pairs(paths: Iterable[Path]) -> list[Pair]:
