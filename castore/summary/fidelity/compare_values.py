@@ -71,6 +71,10 @@ def _pairs(
             gone[0].add(i)
             gone[1].add(j)
             pairs.append((missing[i][0], (made[j][0].start, made[j][0].end)))
+    left = [fact for i, (fact, grade) in enumerate(missing) if i not in gone[0] and not grade]
+    more = [fact for j, (fact, grade) in enumerate(made) if j not in gone[1] and not grade]
+    if len(left) == len(more) == 1 and before.has_no_unit(left[0]) and after.has_no_unit(more[0]):
+        pairs.append((left[0], (more[0].start, more[0].end)))
     return sorted(pairs, key=lambda each: each[0].start)
 
 

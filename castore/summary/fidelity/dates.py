@@ -174,7 +174,7 @@ _YEAR = "(?:19|20)[0-9]{2}"
 NUMERIC = (
     rf"(?P<iso>(?P<y1>{_YEAR})(?P<by>[-/.])(?P<m1>[0-9]{{1,2}})(?P=by)(?P<d1>[0-9]{{1,2}})(?![0-9]))"
     rf"|(?P<han>(?P<y2>[0-9]{{4}}) ?年 ?(?:(?P<m2>[0-9]{{1,2}}) ?月"
-    r"(?:份| ?(?P<d2>[0-9]{1,2}) ?[日号])?)?(?!度))"
+    r"(?:份| ?(?P<d2>[0-9]{1,2}) ?[日号])?)?度?)"
     r"|(?P<han_day>(?P<m3>[0-9]{1,2}) ?月(?:份| ?(?P<d3>[0-9]{1,2}) ?[日号])?)"
     rf"|(?P<end>(?P<a>[0-9]{{1,2}})(?P<by2>[-/.])(?P<b>[0-9]{{1,2}})(?P=by2)(?P<y4>{_YEAR})(?![0-9]))"
     rf"|(?P<month>(?P<y5>{_YEAR})-(?P<m5>0[1-9]|1[0-2])(?![0-9-]))"
@@ -214,7 +214,12 @@ _LEADING = re.compile(f"{_HAN}+")
 _HAN_DATE = re.compile(
     rf"{_HAN}{_HAN}{{0,3}}+(?:(?<={_HAN}{{4}})年(?:({_HAN}{{1,3}})月(?:({_HAN}{{1,3}})[日号])?)?|月(?:份|({_HAN}{{1,3}})[日号]))"
 )
-_HAN_WEEKDAYS = [re.compile(f"{name}([一二三四五六日天])(?![天年月日个])") for name in ("周", "星期", "礼拜")]
+_HAN_WEEKDAYS = [
+    re.compile(
+        f"{name}([一二三四五六日天])(?![天年月日个])((?:[、和及至到-][一二三四五六日天](?![天年月日个点时]))*)"
+    )
+    for name in ("周", "星期", "礼拜")
+]
 _HAN_QUARTER = re.compile("季度(?<=([一二三四1-4])季度)")
 _QUARTER_OF = re.compile("(?:((?:19|20)[0-9]{2}) ?年)?第?$")
 
@@ -231,13 +236,19 @@ def han_dates(plain: str) -> Iterator[Found]:
             yield Found("date", start, end, said)
     for pattern in _HAN_WEEKDAYS:
         for match in pattern.finditer(plain):
-            yield Found("date", *match.span(), Day(weekday=min("一二三四五六日天".index(match[1]), 6)))
+            yield Found("date", match.start(), match.end(1), Day(weekday=_han_weekday(match[1])))
+            for at in range(match.end(1) + 1, match.end(), 2):
+                yield Found("date", at, at + 1, Day(weekday=_han_weekday(plain[at])))
     for match in _HAN_QUARTER.finditer(plain):
         quarter = int(match[1]) if match[1].isascii() else "一二三四".index(match[1]) + 1
         start = match.start() - 1
         before = _QUARTER_OF.search(plain, max(0, start - 8), start)
         year = int(before[1]) if before and before[1] else None
         yield Found("date", before.start() if before else start, match.end(), Day(year, quarter=quarter))
+
+
+def _han_weekday(named: str) -> int:
+    return min("一二三四五六日天".index(named), 6)
 
 
 def holds(said: Day, asked: Day) -> bool:

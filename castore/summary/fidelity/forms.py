@@ -34,7 +34,7 @@ _PERCENTS: dict[Hashable, str] = {
     10: "tenths?|十分之一",
     20: "fifths?|五分之一",
     25: "quarters?|四分之一",
-    50: "half|halves?|halved|一半|半数|对半",
+    50: "half|halves?|halved|一半|半数|对半|半价|half[ -]price",
     100: "full|fully|all|whole|entire|doubled?|doubles|全|翻倍|翻番",
 }
 UNDER: dict[Hashable, re.Pattern[str]] = {
@@ -63,7 +63,8 @@ _OFTEN = {
 }
 _ONCE = {
     key: re.compile(
-        rf"(?<![a-z])(?:(?:one|(?:within|after|for|in|lasts|takes) an?)[ -]{name})(?![a-z])|{han}"
+        rf"(?<![a-z])(?:(?:one|(?:within|after|for|in|lasts|takes) an?)[ -]{name}"
+        rf"|an? {name} (?:before|after|ahead|prior|in advance))(?![a-z])|{han}"
     )
     for key, (name, _, _, han) in _NAMES.items()
 }

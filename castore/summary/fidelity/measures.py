@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from castore.summary.fidelity.model import Fact
 from castore.summary.fidelity.numerals import Magnitude, number_at, times
-from castore.summary.fidelity.units import CURRENCY_SIGNS, SCALES, UNITS, Unit, noun, unit_of_han
+from castore.summary.fidelity.units import CAPITALS, CURRENCY_SIGNS, SCALES, UNITS, Unit, noun, unit_of_han
 
 __all__ = ["PEOPLE", "Measure", "Near", "measures"]
 
@@ -113,7 +113,7 @@ def measures(text: str, lower: str, start: int, end: int, value: Magnitude) -> l
             second = measure(text, lower, begin, until, scale)
             if first.unit is not None:
                 return [_like(first, second, scale), second._replace(unit=first.unit)]
-            if second.unit or second.noun:
+            if second.unit or second.noun or second.magnitude != scale:
                 return [_like(first, second, scale), second]
     if first.unit is not None and first.unit.kind == "duration":
         return [_sum(text, lower, first)]
@@ -220,8 +220,8 @@ def _of_word(text: str, lower: str, start: int, end: int, value: Magnitude, tail
     unit = UNITS.get(word)
     if word == "m" and _SECONDS.match(lower, tail.end()):
         unit = UNITS["min"]
-    if unit is not None and len(word) == 1 and text[at] != word:
-        unit = None
+    if len(word) == 1 and text[at] != word:
+        unit = CAPITALS.get(text[at])
     is_adjective = word in _WORKING or (unit is None and word not in _NO_NOUN)
     if is_adjective and (found := _second_word(lower, tail.end(), word)):
         return Measure(start, found[1], value, found[0])

@@ -70,6 +70,7 @@ _HAN_BIG = {"万": 10**4, "亿": 10**8}
 
 _DIGITS = re.compile(NUMBER)
 _HAN = re.compile(f"[{HAN_DIGITS}]{{1,12}}")
+_HAN_POINT = re.compile("点([零〇一二三四五六七八九]{1,8})(?![十分刻点零〇一二三四五六七八九])")
 _HAN_TENTHS = {"百": 10, "千": 100, "万": 1000, "亿": 10**7}
 """What a last digit counts that stands right behind these: 两千五 is 2500, and 两千零五 is 2005."""
 
@@ -102,7 +103,12 @@ def number_at(lower: str, at: int) -> tuple[Magnitude, int] | None:
         return number_value(match[0]), match.end()
     if match := _HAN.match(lower, at):
         value = han_value(match[0])
-        return None if value is None else (value, match.end())
+        if value is None:
+            return None
+        if (point := _HAN_POINT.match(lower, match.end())) and value < 1000:
+            behind = "".join(str(_HAN_SMALL[each]) for each in point[1])
+            return number_value(f"{value}.{behind}"), point.end()
+        return value, match.end()
     return words_value(lower, at)
 
 

@@ -30,6 +30,10 @@ _ARTICLE = re.compile(
     r" an? (?P<unit>second|minute|hour|day|week|month|quarter|year|fortnight|decade|(?:business|working) day)"
     r"(?![a-z-])(?P<half> and an? half)?"
 )
+_HALF_PRICE = re.compile("half[ -]price")
+_PART_OF = re.compile(
+    r"(?:(?P<half>half)|a (?P<under>third|quarter|fifth)) (?:of )?(?=(?:the|all|our|their|its|of) )"
+)
 _HALF = re.compile(r"half(?:[ -]an?)?[ -](?P<unit>minute|hour|day|week|month|year)(?![a-z])")
 _SHARE = re.compile(r"(?P<over>one|two|three|four)[ -](?P<under>third|quarter|fifth|half)s?(?![a-z])")
 _OF_AN_HOUR = re.compile(r"(?:(?P<over>one|three) )?quarters?(?: of an|-) ?hour(?![a-z])")
@@ -40,6 +44,7 @@ _ANY_NAMED = "|".join(_NAMED)
 _ONE_IN = re.compile(
     rf"([0-9]{{1,2}}|{_ANY_NAMED}) (?:in|out of) (?:every )?([0-9]{{1,3}}|{_ANY_NAMED})(?![0-9a-z.,])"
 )
+_SOME_OF = re.compile(rf"({_ANY_NAMED})(?<!one) of (?:the |our |its |their )?({_ANY_NAMED})(?![a-z])")
 _NEXT_WORD = re.compile(" ([a-z]+)")
 _TIMES = re.compile(
     r"(once|twice|thrice) (?:(?:a|per|each|every) )?"
@@ -110,9 +115,15 @@ def _part(lower: str, start: int) -> Fact | None:
         rate = UNITS[often[2]].name if often[2] in UNITS else _OFTEN[often[2]]
         value = {"once": 1, "twice": 2, "thrice": 3}[often[1]]
         return Measure(start, often.end(), value, UNITS["times"], None, rate).fact()
+    if price := _HALF_PRICE.match(lower, start):
+        return Measure(start, price.end(), 50, UNITS["%"]).fact()
+    if share := _PART_OF.match(lower, start):
+        return Fact("number", start, share.end() - 1, ("share", 1, _UNDER[share["under"] or "half"]))
     if share := _SHARE.match(lower, start):
         key = ("share", _OVER[share["over"]], _UNDER[share["under"]])
         return Fact("number", start, share.end(), key)
+    if (of := _SOME_OF.match(lower, start)) and _NAMED[of[1]] < _NAMED[of[2]]:
+        return Fact("number", start, of.end(), ("share", _NAMED[of[1]], _NAMED[of[2]]))
     return share_of(lower, start)
 
 
@@ -217,7 +228,8 @@ def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
     if spelt[0] in "百千万亿" and not spelt.strip("百千万亿"):
         return  # 千万别
     if lower[max(0, start - 3) : start] in ("百分之", "千分之", "万分之"):
-        yield from (each.fact() for each in measures(plain, lower, start, end, value))
+        said, until = number_at(lower, start) or (value, end)
+        yield from (each.fact() for each in measures(plain, lower, start, until, said))
         return
     if lower.startswith("分之", end) and (over := number_at(lower, end + 2)):
         yield Fact("number", start, over[1], ("share", over[0], value))
@@ -225,12 +237,18 @@ def _of_han(plain: str, lower: str, start: int, end: int) -> Iterator[Fact]:
     if lower[end : end + 1] in ("点", "时") and lower[max(0, start - 2) : start] in DAYPARTS:
         yield from _clock(lower, start, end, value)
         return
+    if lower[end : end + 1] == "点" and (number := number_at(lower, start)) and number[1] > end:
+        yield from (each.fact() for each in measures(plain, lower, start, number[1], number[0]))
+        return
     if before and before in _NOT_BEFORE:
         return
     yield from _counted(plain, lower, start, end, value)
 
 
 def _half(lower: str, start: int, end: int) -> Iterator[Fact]:
+    if lower.startswith("价", end):
+        yield Measure(start, end + 1, 50, UNITS["%"]).fact()
+        return
     at = end + 1 if lower.startswith("个", end) else end
     found = unit_of_han(lower[end : end + 4]) or unit_of_han(lower[at : at + 4])
     if found and found[0].kind == "duration" and lower[start - 1 : start] not in ("个", "点", "大"):

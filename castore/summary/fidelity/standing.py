@@ -32,6 +32,7 @@ _LOOKED_AT_MAX = 50
 _HALF_DAY = 43200
 _ANY_NUMBER = re.compile(rf"(?<![0-9]){NUMBER}")
 _INSIDE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_./-")
+_BOUNDS = ("under-", " over-", "above-", "below-")
 _SIGNED = re.compile(r"[0-9]{1,20}(?:[.:/-][0-9]{1,20}){1,8}")
 _DOTTED = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20}){0,8}")
 _PLAIN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
@@ -90,6 +91,9 @@ class Standing:
         if not isinstance(one, Near) or not isinstance(two, Near):
             return False
         return one.unit is not None and one.unit == two.unit
+
+    def has_no_unit(self, fact: Fact) -> bool:
+        return isinstance(fact.near, Near) and fact.near.unit is None
 
     def likeness(self, fact: Fact, other: Fact, there: Standing) -> float:
         """How much speaks for a fact of `there` being this one of here with another value; 0: nothing."""
@@ -167,7 +171,7 @@ class Standing:
             return "".join(words.split()) in self._signed
         if Fraction(100 * over, under) in self.percents:
             return True
-        if over in self.numbers and (under in self.numbers or (over, under) == (1, 2)):
+        if over in self.numbers and under in self.numbers:
             return True
         form = forms.UNDER.get(under)
         return form is not None and self._has(form)
@@ -324,6 +328,7 @@ class Standing:
         for match in _ANY_NUMBER.finditer(lower):
             start, end = match.span()
             is_inside = end - start < 3 and start > 0 and lower[start - 1] in _INSIDE
+            is_inside = is_inside and not lower.startswith(_BOUNDS, start - 6)
             if not busy[start] and not is_inside:
                 value = number_value(match[0])
                 found.add(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-__all__ = ["CURRENCY_SIGNS", "HAN_UNITS", "SCALES", "UNITS", "Unit", "noun", "unit_of_han"]
+__all__ = ["CAPITALS", "CURRENCY_SIGNS", "HAN_UNITS", "SCALES", "UNITS", "Unit", "noun", "unit_of_han"]
 
 
 class Unit(NamedTuple):
@@ -104,10 +104,35 @@ _SPELT: dict[tuple[str, str, int | Decimal, str], str] = {
         "millilitre",
     ): "ml milliliter milliliters millilitre millilitres 毫升",
     ("number", "litre", 1, "litre"): "l liter liters litre litres 升",
+    ("number", "gallon", 1, "gallon"): "gal gallon gallons 加仑",
+    ("number", "pint", 1, "pint"): "pint pints",
+    ("number", "yard", 1, "yard"): "yd yard yards 码",
+    ("number", "acre", 1, "acre"): "acre acres 英亩",
+    ("number", "hectare", 1, "hectare"): "ha hectare hectares 公顷",
+    ("number", "square metre", 1, "square metre"): "sqm m² ㎡ 平方米 平米 平",
+    ("number", "mu", 1, "mu"): "亩",
+    ("number", "mph", 1, "mph"): "mph",
+    ("number", "km/h", 1, "km/h"): "kmh kph",
+    ("number", "calorie", 1, "calorie"): "cal calorie calories 卡",
+    ("number", "calorie", 1000, "kilocalorie"): "kcal 千卡 大卡",
     ("number", "hertz", 1, "hertz"): "hz hertz 赫兹",
     ("number", "hertz", 10**3, "kilohertz"): "khz",
     ("number", "hertz", 10**6, "megahertz"): "mhz",
     ("number", "hertz", 10**9, "gigahertz"): "ghz",
+    ("number", "decibel", 1, "decibel"): "db decibel decibels 分贝",
+    ("number", "mAh", 1, "mAh"): "mah 毫安时",
+    ("number", "watt-hour", 1, "watt-hour"): "wh 瓦时",
+    ("number", "watt-hour", 1000, "kilowatt-hour"): "kwh 千瓦时 度电",
+    ("number", "pascal", 1, "pascal"): "pa 帕",
+    ("number", "pascal", 1000, "kilopascal"): "kpa 千帕",
+    ("number", "bar", 1, "bar"): "bar",
+    ("number", "ppm", 1, "ppm"): "ppm",
+    ("number", "rpm", 1, "rpm"): "rpm 转",
+    ("number", "lumen", 1, "lumen"): "lm lumen lumens 流明",
+    ("number", "newton metre", 1, "newton metre"): "nm 牛米",
+    ("number", "dpi", 1, "dpi"): "dpi ppi",
+    ("number", "fps", 1, "fps"): "fps 帧",
+    ("number", "horsepower", 1, "horsepower"): "hp horsepower 马力",
     ("number", "watt", 1, "watt"): "watt watts 瓦",
     ("number", "watt", 1000, "kilowatt"): "kw kilowatt kilowatts 千瓦",
     ("number", "watt", 10**6, "megawatt"): "mw megawatt megawatts 兆瓦",
@@ -125,6 +150,9 @@ HAN_UNITS = tuple(sorted((each for each in UNITS if each[0] >= "\u3400" and each
     ::-1
 ]
 """Of Chinese, the longest first."""
+
+CAPITALS = {"W": UNITS["watt"], "V": UNITS["volt"], "C": UNITS["celsius"], "F": UNITS["fahrenheit"]}
+"""Units of one capital letter; in small letters they are others, or none."""
 
 SCALES: dict[str, int | Decimal] = {
     "hundred": 100,

@@ -72,7 +72,7 @@ _IN_YEAR = frozenset(
     )
 )
 _ON_DAY = frozenset(str.split("on by before after until till from since due to through"))
-_DAY_BY = re.compile(r"(?:by|on|before|until|till|after|from|since|to) the $|(?<![a-z])the $")
+_DAY_BY = re.compile(r"(?<![a-z])the $|day,? $")
 _OF_MONTH = re.compile(
     r" (?:day )?of (?:the|each|every|this|next|that|a) (?:[a-z]+ ){0,2}month|(?= ?(?:[.,;)\n]|$))"
 )
@@ -106,6 +106,7 @@ _TIMED = frozenset(" :点时ap-'o")
 _BEHIND_WORD = " :=#≥>^~(\"'*`"
 _WORD_AT_END = re.compile("[a-z0-9.]*$")
 _HAN = re.compile("[\u4e00-\u9fff]")
+_HOUR = re.compile(r"([1-9]|1[0-2]|[01][0-9](?=\.)|2[0-3](?=\.))(?:\.([0-5][0-9]))?")
 _DOTTED = re.compile(r"[0-9]{1,2}\.[0-5][0-9] ?[ap]\.?m(?![a-z])")
 _LABELLED = re.compile(r"""([a-z]{1,16}+)["'`]?\ ?[:=]\ ?["'`]?$""", re.VERBOSE)
 _NUMBER = re.compile(NUMBER)
@@ -256,8 +257,9 @@ def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact]
         ):
             unit = UNITS.get(label[1]) if len(label[1]) > 1 else None
             return [first._replace(unit=unit, noun=noun(label[1])).fact()], first.end
-        if first.noun is None and word == "at" and end - start <= 2 and 1 <= int(lower[start:end]) <= 12:
-            return [Fact("time", start, end, Clock(int(lower[start:end]) * 3600, True))], end
+        if first.noun is None and word == "at" and (hour := _HOUR.fullmatch(lower, start, end)):
+            second = int(hour[1]) * 3600 + int(hour[2] or 0) * 60
+            return [Fact("time", start, end, Clock(second, second < 46800))], end
         if first.noun is None and (fact := _named(plain, lower, start, end, word)):
             return [fact], end
     if len(found) == 1 and lower[first.end - 1] in "日号" and (day := _day_of_month(lower, start, end)):
@@ -279,7 +281,7 @@ def _ordinal(lower: str, start: int, end: int) -> tuple[list[Fact], int]:
     before = _DAY_BY.search(lower, max(0, start - 14), start)
     behind = _OF_MONTH.match(lower, end + 2)
     day = int(lower[start:end]) if end - start <= 2 else 0
-    if before and behind and 1 <= day <= 31:
+    if behind and (before or len(behind[0]) > 3) and 1 <= day <= 31:
         return [Fact("date", start, end + 2, Day(day=day))], end + 2
     return [], end
 
