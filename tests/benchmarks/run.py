@@ -4,7 +4,7 @@ Each prints what was measured beside what it is measured against, in one run and
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
 figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
 gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`), collapse (of 8,500 messages,
-or of FILE).
+or of FILE), summary.
 """
 
 from __future__ import annotations
@@ -317,6 +317,37 @@ class Bench:
             what = f"{name} {size / 1e6:.1f} MB, collapsed / json.loads a line"
             self.report(what, f"{ratio:.1f}x ({times}); {median(peaks):.1f}x memory", aim)
 
+    def summary(self) -> None:
+        """Processor seconds of finding facts beside one pass of a regular expression for words; a hit as a
+        process beside `ctx cat` of the same text."""
+        command = [sys.executable, "-m", "tests.benchmarks.summary"]
+        ratios, speeds = [], []
+        for _ in range(self.runs):
+            done = subprocess.run(command, env=self.env, capture_output=True, check=True)
+            told = json.loads(done.stdout)
+            ratios.append(told["seconds"]["facts"] / told["seconds"]["floor"])
+            speeds.append(told["bytes"] / told["seconds"]["facts"] / 1e6)
+        figure = f"{median(ratios):.1f}x ({median(speeds):.1f} MB/s)"
+        self.report(
+            f"facts of {told['bytes'] / 1e6:.1f} MB / words by a regular expression", figure, "5 MB/s"
+        )
+        self.fresh_store()
+        source = self.folder / "policy.md"
+        source.write_text("Orders may be returned within 7 days, except fresh food.\n" * 400)
+        get = [*CTX, "summary", "get", str(source), "--strategy", "extract"]
+        made = subprocess.run(get, env=self.env, capture_output=True, check=True)
+        listed = subprocess.run(
+            [*CTX, "summary", "list", "--json"], env=self.env, capture_output=True, check=True
+        )
+        cat = [*CTX, "cat", json.loads(listed.stdout)["summary"]]
+        assert made.stdout.strip() == subprocess.run(cat, env=self.env, capture_output=True).stdout.strip()
+        ours, floor, start = [], [], []
+        for _ in range(self.runs):
+            start.append(seconds([*CTX, "--version"], env=self.env))
+            floor.append(seconds(cat, env=self.env))
+            ours.append(seconds(get, env=self.env))
+        self.ratio("summary get, a hit / cat", ours, floor, start, "")
+
     def _collapse_step(self, name: str, path: Path) -> tuple[float, int]:
         step = [sys.executable, "-m", "tests.benchmarks.collapse", name, str(path)]
         store = str(self.folder / f"{path.stem}-store" / ".ctxstore")
@@ -471,7 +502,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
-    names += ["view", "view-memory", "collapse"]
+    names += ["view", "view-memory", "collapse", "summary"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
