@@ -1,6 +1,6 @@
 """How fast facts are found: `python -m tests.benchmarks.summary [BYTES]`, alone in a process.
 
-The text is that of the pairs of tests/summary/pairs, again and again, each time with other numbers. Prints its
+The text is that of the pairs of tests/summary/pairs, again and again, with other numbers. Prints its
 bytes, the processor seconds for its facts and for those of each extractor, and the seconds of one pass of a
 regular expression for words, which is what it is measured against.
 """
