@@ -20,7 +20,10 @@ _HEX = re.compile(r"[0-9a-f]{7,}")
 _IN_SHORT = re.compile(r"[^.;()\n]{0,60}\((?:the )?\"?([A-Z]{2,8})\"?\)")
 _LOOSELY = frozenset("@_")
 _KIND_OF_PLACE = re.compile(
-    r"(?:有限责任公司|股份有限公司|有限公司|集团|(?:国际)?机场|大?酒店|[\u4e00-\u9fff]{2})\Z"
+    r"(?:信息|科技|技术|网络|软件|食品|贸易|商贸|实业|投资|建设|建筑|工程|会计师|律师|教育|文化|传媒|物流|生物|医药|"
+    r"电子|智能|数据|咨询|管理|服务|国际|控股|股份|发展|电力|能源|环保|汽车|机械|化工|制造|置业|保险|证券|基金|人民|第[一二三四五六七八九十]|附属|中心|职业|师范|理工|农业|商业){0,4}"
+    r"(?:有限责任公司|有限公司|公司|集团|大学|学院|研究[院所]|事务所|宾馆|大?酒店|饭店|医院|机场|银行|博物馆|图书馆|体育馆|出版社|[中小]学|高铁站|火车站|"
+    r"小区|花园|大厦|广场|水务|物业|科技|快递|速运|物流|证券|公园|基地|山庄|工厂)\Z"
 )
 _QUOTE_SHARE = 0.6
 """Of the terms of a quotation that has three or more, which share a sentence has that tells it unmarked."""
@@ -113,7 +116,7 @@ def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_re
         return True
     if any(_is_other_quote(wanted, terms(str(key)), here) for key in there.of("quote")):
         return False
-    share = _QUOTE_SHARE if len(wanted) > 2 else 1.0
+    share = _QUOTE_SHARE if len(wanted) > (7 if is_reverse else 2) else 1.0
     return any(
         len(wanted & terms(said.lower[start:end])) >= share * len(wanted)
         for start, end in sentences(said.lower)
@@ -148,20 +151,19 @@ def _name(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_rev
 
 
 def _is_han_name_kept(phrase: str, said: Said) -> bool:
-    """A long name in Chinese is there if most of it is, without where the firm is or what kind of firm; or a
-    piece of it right before its kind."""
+    """The name of a firm or a place is there if what it alone is called is: not where it is, what it deals
+    in, or what kind of firm it is."""
+    if len(phrase) < 4:
+        return False
     found = _KIND_OF_PLACE.search(phrase)
     if found is None:
-        return False
+        # A title, of which a part may serve.
+        pairs = ["".join(pair) for pair in pairwise(phrase)]
+        return len(pairs) > 4 and 2 * sum(pair in said.lower for pair in pairs) > len(pairs)
     name, kind = phrase[: found.start()], phrase[-2:]
-    if re.search(f"{re.escape(name)}.{{0,6}}{kind}", said.lower) is not None:
-        return True
-    pairs = ["".join(pair) for pair in pairwise(name)]
-    if len(name) < 4:
-        return False
-    return 2 * sum(pair in said.lower for pair in pairs) >= len(pairs) or any(
-        pair + kind in said.lower for pair in pairs
-    )
+    if len(name) < 3:
+        return re.search(f"{re.escape(name)}.{{0,6}}{kind}", said.lower) is not None
+    return name[-2:] in said.lower
 
 
 def _has_rival(parts: list[str], here: Facts, there: Facts) -> bool:

@@ -8,6 +8,7 @@ __all__ = ["COMMON", "GENERIC", "GIVEN", "LITTLE", "NEVER", "SPEAKS"]
 
 NEVER = listed(
     """
+    pa kpa mpa hpa mol lux lm nits mbps gbps kbps ppm ppb dba rms cc ml dl mah mwh ev kev mev kcal kj nm hp
     eps roi ebitda gdp vat gst yoy qoq mom arr mrr cagr ipo nav npv irr capex opex cogs gmv dau mau nps
     csat rsvp pto wfh nda qa ci cd led lcd oled hdmi usb usb-c mri ct ecg ekg bmi dna rna hiv icu er ed
     pcr ppe iv otc gp bpm atm pin otp sso mfa 2fa saml ldap rbac iam waf cdn cors jwt oauth grpc rest soap

@@ -26,8 +26,8 @@ _BEFORE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789,)%'\"")
 _SKIP = " \t*_\"'(\u201c\u300c[>`"
 _ENDS = frozenset("\n.!?:;|#-*\u2022\u2014\u3002\uff01\uff1f\u2192=+")
 _LABELS = re.compile(
-    r"(?:owner|contact|by|from|to|attendees|present|author|authors|lead|reviewer|reviewers|assignee|name|client|"
-    r"customer|vendor|speaker|host|driver|chair|cc|manager|signed|prepared for|prepared by|"
+    r"(?:owner|contact|by|from|to|attendees|present|author|authors|lead|reviewer|reviewers|assignee|name|"
+    r"vendor|host|driver|chair|cc|manager|signed|prepared for|prepared by|"
     r"attn|location|venue|city)\**: ?\**\Z"
 )
 _NEXT = re.compile(r"(?:'s)? ([a-z]+)")
@@ -50,8 +50,8 @@ def name_facts(text: Text) -> Iterator[Fact]:
         if taken[start] or (said in doubted and plain[start - 2 : start - 1] not in _BEFORE):
             continue
         if start and _goes_on(plain[start - 1]):
-            if plain[start - 1].islower() and (code := camel_fact(text, start)) is not None:
-                yield code
+            if plain[start - 1].islower():
+                yield from _joined(text, start, said)
             continue
         (doubted if plain[start - 2 : start - 1] not in _BEFORE else seen).add(said)
         for is_sure, fact in _judged(text, start, said):
@@ -63,6 +63,15 @@ def name_facts(text: Text) -> Iterator[Fact]:
     for key, fact in doubtful.items():
         if key not in found and key in sure and key not in GENERIC:
             yield fact
+
+
+def _joined(text: Text, start: int, said: str) -> Iterator[Fact]:
+    """What begins with a small letter and has a capital inside: code, or a name such as `iPhone`."""
+    if (code := camel_fact(text, start)) is not None:
+        yield code
+    elif text.plain[start - 1] in "ie" and not text.plain[start - 2 : start - 1].isalnum() and len(said) > 1:
+        end = start + len(said.partition(" ")[0])
+        yield Fact("name", start - 1, end, text.lower[start - 1 : end])
 
 
 def _goes_on(before: str) -> bool:
@@ -78,7 +87,8 @@ def _judged(text: Text, start: int, said: str) -> Iterator[tuple[bool, Fact]]:
     is_inside = _is_inside(text, start)
     words = said.split(" ")
     if not is_inside:
-        if _is_heading(plain, start, start + len(said)):
+        is_shouted = said.isupper() and len(words) > 1 and min(map(len, words)) > 3
+        if is_shouted or _is_heading(plain, start, start + len(said)):
             return
         while words and words[0].lower() in COMMON:
             start += len(words[0]) + 1
@@ -174,7 +184,7 @@ def _is_heading(plain: str, start: int, end: int) -> bool:
     is_first = plain[begin:start].strip(" \t*_>|") == ""
     if not is_first or (stop < 0 and end + 80 < len(plain)):
         return False
-    words = rest.split()
+    words = rest.replace(",", " ").split()
     return (
         bool(rest.strip() == "" or all(word[0].isupper() or word in LITTLE for word in words))
         and not rest.rstrip().endswith((".", "!", "?"))
@@ -194,4 +204,4 @@ def _is_name_by_look(word: str) -> bool:
 
 def _speaks(plain: str, end: int) -> bool:
     found = _NEXT.match(plain, end)
-    return found is not None and found.group(1) in SPEAKS
+    return found is not None and found.group(1) in SPEAKS and plain[end - 1] != "s"

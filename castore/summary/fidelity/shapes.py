@@ -107,7 +107,7 @@ _DOTTED = re.compile(
 )
 _SETTING = re.compile(r"[A-Za-z_][\w.-]*=[^\s=]+")
 _CAMEL = re.compile(
-    r"[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]+)+[A-Z]?|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?:Error|Exception)"
+    r"[a-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+[A-Z]?|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?:Error|Exception)"
 )
 _ISSUE = re.compile(r"#\d{1,9}|#[A-Z]{1,6}-?\d+|(?:GH|PR|MR)-?#?\d+")
 _UPPER_ID = re.compile(

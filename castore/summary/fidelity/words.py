@@ -36,6 +36,11 @@ _LABEL = re.compile(
     r"room|gate|seat)|"
     r"号|编号|工单|订单|合同|账号|卡号|航班|批次|电话|热线|手机)[ :#]{0,2}\Z"
 )
+_SERIAL = re.compile(r"\d{2,}(?:[-/]\d{2,}){1,4}")
+_NUMBERED = re.compile(
+    r"(?:编号|文号|单号|证号|账号|号码|(?<![a-z])(?:no\.?|number|id|ref\.?|reference))[ :#]{0,2}\Z"
+)
+"""What stands before digits with hyphens that are no date."""
 _PHONES = (
     ("+", re.compile(r"\+\d{1,3}[ -]?(?:\(\d{1,4}\)[ -]?)?\d{2,4}(?:[ -]\d{2,4}){1,4}(?!\d)")),
     ("(", re.compile(r"\(\d{3,4}\) ?\d{3,4}-\d{4}(?!\d)")),
@@ -141,6 +146,8 @@ def _fact(text: Text, start: int, end: int) -> Fact | None:
         return None
     if word.isdigit():
         return _labelled(text, word, start)
+    if _SERIAL.fullmatch(word) and _NUMBERED.search(text.lower, max(0, start - 8), start) is not None:
+        return Fact("identifier", start, start + len(word), _digits(word), ("digits", len(word)))
     found = shape(word)
     if found is not None:
         return Fact(found.kind, start, start + found.size, found.key, near(found.kind, found.key))
