@@ -264,10 +264,13 @@ def _second_word(lower: str, end: int, word: str) -> tuple[Unit, int] | None:
 
 def _of_han(lower: str, start: int, end: int, value: Magnitude, tail: re.Match[str]) -> Measure:
     words, at = tail["han"], tail.start("han")
+    if words.startswith("个半月"):
+        return Measure(start, at + 3, _plus_half(value), UNITS["个月"])
     if words.startswith("个半") and (found := unit_of_han(words[2:])):
         return Measure(start, at + 2 + found[1], _plus_half(value), found[0])
-    rate = before[1] if (before := _HAN_RATE.search(lower, max(0, start - 12), start)) else None
-    rate = UNITS[rate].name if rate in UNITS else "month" if rate == "月" else None
+    rate = None
+    if before := _HAN_RATE.search(lower, max(0, start - 12), start):
+        rate, start = "month" if before[1] == "月" else UNITS[before[1]].name, before.start()
     if (tenths := _TENTHS.match(words)) and isinstance(value, int) and (value <= 10 or words[0] == "折"):
         percent = value * 10 if words[0] == "成" else 100 - (value * 10 if value < 10 else value)
         return Measure(start, at + tenths.end(), percent, UNITS["%"])

@@ -118,7 +118,9 @@ def _part(lower: str, start: int) -> Fact | None:
     if price := _HALF_PRICE.match(lower, start):
         return Measure(start, price.end(), 50, UNITS["%"]).fact()
     if share := _PART_OF.match(lower, start):
-        return Fact("number", start, share.end() - 1, ("share", 1, _UNDER[share["under"] or "half"]))
+        return Fact(
+            "number", start, share.end(share.lastgroup or 0), ("share", 1, _UNDER[share["under"] or "half"])
+        )
     if share := _SHARE.match(lower, start):
         key = ("share", _OVER[share["over"]], _UNDER[share["under"]])
         return Fact("number", start, share.end(), key)
