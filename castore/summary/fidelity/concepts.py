@@ -27,10 +27,14 @@ pay paid payment pays 支付 付款 付 缴纳 交 支出
 fee cost charge price expense 费用 费 价格 运费 金额
 free gratis complimentary waive waived 免费
 approve approved approval consent permission permit agree agreed authorise authorize authorisation authorization signoff endorse accept accepted 批准 同意 审批 许可 授权 审核 核准 签字
-manager supervisor boss lead 经理 主管 负责人
+manager boss 经理
 employee employees staff worker workers personnel colleague 员工 职工 人员 同事
 delete deleted remove removed erase erased drop dropped wipe purge 删除 移除 清除 删
-keep kept retain retained hold held store stored preserve remain stay 保留 保存 存放 储存
+vote votes voting voted ballot 投票 表决
+live lives lived resident residents 居住 居民 住
+swell swells swollen swelling 肿
+lend lending lent borrow borrowed borrowing loan 借
+keep kept storage retain retained hold held store stored preserve remain stay 保留 保存 存放 储存
 share shared disclose disclosed reveal forward pass 分享 共享 披露 泄露 透露
 copy copied duplicate 复制 拷贝
 notify notified inform informed tell told announce announced advise 通知 告知 公布 公告
@@ -164,7 +168,9 @@ sick illness ill disease 生病 疾病 病
 invoice bill 发票 账单
 sample samples 样品
 balance 余额
-liable liability liabilities responsible responsibility 责任
+death deaths die died dies dead fatal fatality 死亡 伤亡
+eve evening evenings
+liable liability liabilities responsible responsibility 责任 免责
 slip slips slipped late 延误 推迟
 custom customized custom-made bespoke tailor-made personalised personalized made-to-order 定制 订制
 goods product products item items merchandise article 商品 货物 物品 产品

@@ -70,7 +70,7 @@ _PERIOD = (
 _DAY = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
     r"|(?:january|february|march|april|june|july|august|september|october|november|december)"
-    r"|today|tonight|tomorrow|noon|midnight|midday|eod|eow|cob|christmas|easter|new year|lunch)"
+    r"|today|tonight|tomorrow|noon|midnight|midday|eod|eow|cob|christmas|easter|new year)"
 )
 PERIOD_AHEAD = re.compile(
     rf"\s(?:the )?(?:(?:next|first|last|same|following|at most|about|around|roughly|approximately) )?"
@@ -81,7 +81,7 @@ DATE_AHEAD = re.compile(
     rf"\s(?:(?:the|this|next|on|at|about|around|early|late|mid-?|coming|following|same|last) ){{0,3}}"
     rf"(?:{_DAY}|(?:start|beginning|end|close|middle|morning|evening|afternoon)\b|\d{{4}}\b(?!,\d)"
     rf"|\d{{1,2}}(?::\d\d|(?:st|nd|rd|th)\b| ?[ap]\.?m\b| ?o'clock|[./]\d)|\d{{1,2}} (?:of )?{_DAY}"
-    rf"|(?:year|month|week|quarter|day|sprint|q[1-4])\b)"
+    rf"|(?:(?:working|business|school|calendar|trading) )?(?:year|month|week|quarter|day|sprint|q[1-4])\b)"
 )
 """What makes `by` a deadline."""
 DATE_ON = re.compile(
@@ -106,21 +106,21 @@ PROMISED = re.compile(
     r"|handle|own|schedule|confirm|draft|investigate|escalate|process|answer|hold|held|give|honou?r|keep|kept"
     r"|maintain|add|remove|delete|lead|run|move|post|file|hand|meet|check in|circulate|report|roll|back up|swap"
     r"|match|dispatch|collect|pick|install|test|build|buil[dt]|revisit|decide|backport|retire|freeze|renew|serve"
-    r"|exchange|cancel|convert|transfer|upgrade|rotate|audit|plant|paint|clean|donate|match|double|cap)"
+    r"|receive|exchange|cancel|convert|transfer|upgrade|rotate|audit|plant|paint|clean|donate|match|double|cap)"
 )
 """What one promises to do, behind `will`."""
 
 _HAN_EXCEPTION = "(?<![删清移排解去消免拆根扣开切剔])除(?:外|非|了|(?![以数湿去尘]|法(?!定)))|例外|不包括|不包含|不含|不适用|豁免|不在此限|不在此列|不计入|另有约定"
 _HAN_CONDITION = (
-    '如果|如(?=[未需有遇因您你无经果已逾超不在出])|(?:(?<=[\\s，。；：、！？“"(（但而则,])|\\A)若(?!干)|倘若|假如|一旦|只要|只有|限于|前提(?![交出醒供升前])|情况下|情形下|条件(?=下|是|为|\\W{0,3}[:=：])|(?<=的)话'
-    "|(?<!不)仅(?:限|对|在|当|适用|供|向|允许|可|能|由|支持)|只(?:能|限|对|在|适用|允许|可)|满(?=[^，。；\\n]{1,8}时)|凡是?(?![事人])|方可|才能|才可|须经|需经|未经(?=[^，。；\\n]{1,12})|没有(?=[^，。；\\n]{1,10}(?:批准|同意|许可|授权))"
-    "|经(?=[^，。；\n]{1,10}(?:批准|同意|审批|审核|授权|许可))|当(?=[^，。；\n]{1,16}时)|取决于"
-    "|(?:需要?|须|应|必须)(?:[由经])(?=[^，。；\n]{0,12}(?:批准|同意|审批|审核|授权|许可|签字))"
+    '如果|如(?=[未需有遇因您你无经果已逾超不在出])|(?:(?<=[\\s,;:!?，。；：、！？“"(（但而则,])|\\A)若(?!干)|倘若|假如|一旦|只要|只有|限于|前提(?![交出醒供升前])|情况下|情形下|条件(?=下|是|为|\\W{0,3}[:=：])|(?<=的)话(?![题语费剧])'
+    "|(?<!不)仅(?:限|对|在|当|适用|供|向|允许|可|能|由|支持)|只(?:能|限|对|在|适用|允许|可)|满(?=[^,;:，。；\\n]{1,8}时)|凡是?(?![事人])|方可|才能|才可|须经|需经|未经(?=[^,;:，。；\\n]{1,12})|没有(?=[^,;:，。；\\n]{1,10}(?:批准|同意|许可|授权))"
+    "|经(?=[^,;:，。；\n]{1,10}(?:批准|同意|审批|审核|授权|许可))|当(?=[^,;:，。；\n]{1,16}时)|取决于"
+    "|(?:需要?|须|应|必须)(?:[由经])(?=[^,;:，。；\n]{0,12}(?:批准|同意|审批|审核|授权|许可|签字))"
 )
 _HAN_DEADLINE = "截止|截至|最迟|最晚|不晚于|不迟于|提前(?=\\s*(?:至少)?[\\d一二两三四五六七八九十])|(?<![国市室])内|前(?![往提端])|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|[时期]限|有效期|期至"
 _HAN_NEGATION = (
     "禁止|严禁|禁用|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|概不"
-    "|不(?![过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
+    "|不(?![变过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
 )
 _HAN_PROMISE = (
     "承诺|保证|答应|我们会|我们将|我会|我将|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按])|负责"
@@ -133,7 +133,7 @@ HAN_FIRST = re.compile(
 HAN_CUE = re.compile(
     f"(?P<exception>{_HAN_EXCEPTION})|(?P<condition>{_HAN_CONDITION})|(?P<deadline>{_HAN_DEADLINE})"
     f"|(?P<negation>{_HAN_NEGATION})|(?P<promise>{_HAN_PROMISE})"
-    '|(?P<state>(?:(?<=[\\s，。；：！"“])|\\A)[已未](?=[^，。；：\\s]{2,10}(?:在|可|须|应|不|需|能|将|均|才|方|按)))'
+    '|(?P<state>(?:(?<=[\\s,;:!，。；：！"“])|\\A)[已未](?=[^,;:，。；：\\s]{2,10}(?:在|可|须|应|不|需|能|将|均|才|方|按)))'
 )
 _HAN_NUMBER = r"[\d.一二两三四五六七八九十百半几]+"
 _HAN_PERIOD = r"(?:秒|分钟|小时|个?工作日|个?自然日|天|日|周|个?星期|个?月|个?季度|年)"

@@ -223,6 +223,8 @@ def _only(place: _Place) -> Span | None:
     if _ONLY.match(place.lower, place.end):
         return place.leading("condition")
     kind, start, end = place.around("condition")
+    if re.search(r"\b(?:exempt|excluded|not)\b", place.lower[place.end : end]):
+        return ("exception", start, end) if place.at - start < 2 else None
     if place.at - start < 2 and _MODAL.search(place.lower, place.end, end):
         return kind, start, end
     return None
@@ -404,7 +406,6 @@ _DONE_AT_ONCE = frozenset(
     + (
         "install",
         "process",
-        "open",
         "keep",
         "call",
         "report",

@@ -13,11 +13,15 @@ __all__ = ["han_clauses"]
 _REACH = 60
 """Characters before and behind a cue, at most, that belong to its clause."""
 _BREAK = re.compile(
-    r"[，。；！？：;!?“”\"（）()\[\]\n|]|,(?!\d)|[:.](?=\s)|(?<=\s)[-*•](?=\s)|\d+[.、)](?=\s)|："
+    r"[，。；！？：;!?“”\"（）()\[\]\n|]|,(?!\d)|:(?![/\d])|\.(?=\s)|(?<=\s)[-*•](?=\s)|\d+[.、)](?=\s)|："
 )
 _RANK = {"exception": 0, "condition": 1, "negation": 2, "promise": 3, "state": 4}
-_OUTSIDE = re.compile(r"[^，。；！？\n]{1,40}?外")
+_OUTSIDE = re.compile(r"[^,;!?，。；！？\n]{1,40}?外")
+_DATED = re.compile(r"[于在]?\s*[\d年月日号点时周星期:./-]+(?:[一二三四五六日天])?(?:之前|以前|前|内)?")
 _EVENT = re.compile(r"[\u4e00-\u9fff]{2,8}(?:之|以)?\Z")
+_LEAD = re.compile(
+    r"[ \t*•、`-]*(?:第[一二三四五六七八九十百\d]{1,5}[条章款项节]|[一二三四五六七八九十]{1,3}、|\d{1,2}、)?[ \t]*(?:所以|因此|另外|此外)?"
+)
 _PERIOD_AHEAD = re.compile(
     r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个?(?:工作日|自然日|小时|分钟|星期|月)|[天日周秒])"
 )
@@ -98,7 +102,8 @@ def _clause(lower: str, at: int, end: int, floor: int) -> tuple[int, int]:
     stop = _BREAK.search(lower, end, end + _REACH)
     end = stop.start() if stop else min(len(lower), end + _REACH)
     words = lower[start:end]
-    start += len(words) - len(words.lstrip(" \t-*•、`"))
+    lead = _LEAD.match(words)
+    start += lead.end() if lead else 0
     return start, max(start + 1, end - (len(words) - len(words.rstrip())))
 
 
@@ -119,6 +124,9 @@ def _deadline(lower: str, at: int, end: int) -> tuple[int, int] | None:
     _, stop = _clause(lower, at, end, at)
     if cue in ("有效期", "时限", "期限") and not re.search(r"\d|[一二三四五六七八九十]", lower[end:stop]):
         return None
+    if cue in ("最迟", "最晚"):
+        dated = _DATED.match(lower, end)
+        return (at, dated.end()) if dated else (at, stop) if stop > end else None
     if cue == "提前":
         found = re.compile(
             r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个\s*)?(?:个?(?:工作日|自然日|小时|分钟|星期|月|季度)|[天日周年秒])"

@@ -20,10 +20,10 @@ _ENGLISH = re.compile(
     r"|before (?:you|we|they) (?:know|knew)|time will tell|fingers crossed|happy to|glad to|pleased to|look forward|raise a glass"
     r"|will (?:love|enjoy|feel|soon|surely|never forget|miss|remember|be (?:happy|glad|pleased|proud|delighted|fun|there for))"
     r"|smil\w+|cheer\w*|proud\w*|mood|joy\w*|delight\w*|cos(?:y|ier)|cozy|charm\w*|sunshine|dream\w*|laugh\w*|lovely"
-    r"|wonderful|beautiful\w*|heartfelt|hesitate|worry|hope (?:that|you|this|we)|once upon)\b"
+    r"|wonderful|beautiful\w*|heartfelt|friendly|when the time comes|in the right way|hesitate|worry|hope (?:that|you|this|we)|once upon)\b"
 )
 _HAN = re.compile(
-    "不知不觉|没有什么比|不要客气|不用客气|正如|一如既往|没想到|不得不|不得了|不只是|不只有|不仅|如果说|用心|担心|担忧|疑问|任何问题|不断|继续努力|更加努力"
+    "不知不觉|没有什么比|不要客气|不用客气|正如|一如既往|没想到|不得不|不得了|不只是|不只有|不仅|如果说|用心|担心|担忧|疑问|任何问题|不断|继续努力|更加努力|急不|认真"
     "|不一样|不着急|不急|不怕|不早了|绎不绝|绝口|释手|不停(?![机服电水车])|不可(?:没|少|或缺|思议|多得|避免|估量|磨灭)|不(?:禁|觉|愧|乏|息|灭|辞|畏|倦|虚此|胜|已|凡|俗|甘|绝|释"
     "|亦乐|约而|言而|屈|慌|忘|懈|疲|渝|朽|遗余|折不扣|计其数|解之缘|负众望|妨)|不由(?:得|自)|毫不|好不|心情|开心|快乐|美好|温馨|惬意|幸福|祝|(?<![志自])愿(?![意者])|辛苦|热情|欢笑|笑容"
     "|笑声|温暖|喜欢|漂亮|美丽|风景|陪伴|加油|感谢|敬请|期待|风雨无阻|不离不弃|难免|没话说|不见不散|没得说|抱怨|久等|不尽|多多包涵|努力"

@@ -43,7 +43,7 @@ class Unit(NamedTuple):
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
-instead lieu rather save a an the and or but of to in on at by for from with as is are was were be been being am it its this that
+extent instead lieu rather save a an the and or but of to in on at by for from with as is are was were be been being am it its this that
 these those there here he she they him them their his her we us our you your i me my do does did done has
 have had having will would shall should may might can could must not no nor so such than then too very
 just also only all any each every some more most other another into onto over under about after before
@@ -62,12 +62,12 @@ whoever anyone anything everything everyone someone something anybody everybody 
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
-    "受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
+    "外除受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
 )
 _HAN_CUES = re.compile(
     "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需|没有|可以|允许|承诺|保证"
-    "|造成|限制|之内|以内|之前|以前|之后|包括|团队|物业|公司|甲方(?=承诺)|乙方(?=保证)"
+    "|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
 _PREFIX = 6
@@ -83,13 +83,17 @@ def units_of(lower: str) -> list[Unit]:
         if is_han(word[0]):
             for run in _HAN_CUES.sub(" ", word).split():
                 found += _han_units(run)
-        elif not word[0].isdigit() and word not in _SAY_LITTLE:
+        elif word[0].isdigit():
+            found.append(Unit(_NUMBERED, frozenset({_number(word)})))
+        elif word in _NUMBERS:
+            found.append(Unit(_NUMBERED, frozenset({_NUMBERS[word]})))
+        elif word not in _SAY_LITTLE:
             found.append(Unit(_weight(word), _of_word(word)))
     return found
 
 
 _COMMON_WORDS = """
-send sends sent use uses used take takes taken give gives given show shows add adds added work works set
+figure become becomes became took participant participants advance user users assistant customer occur occurs occurred happened row consecutive drop drops dropped fall falls fell rise rises send sends sent use uses used take takes taken give gives given show shows add adds added work works set
 put call keep keeps new good way thing things people person time times place part case cases gladly
 happen happens end ends start starts beginning cover covers covered
 """
@@ -97,7 +101,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def _weight(word: str) -> float:
-    return 0.6 if word in _COMMON else 0.5 if word.endswith("ly") else 1.0
+    return 0.4 if word in _COMMON else 0.5 if word.endswith("ly") else 1.0
 
 
 def _of_word(word: str) -> frozenset[str]:
@@ -119,14 +123,33 @@ def _han_units(run: str) -> list[Unit]:
     for start, end, concepts in han_concepts(run):
         for at in range(start, end):
             terms[at] |= concepts
-    if len(run) == 1:
-        terms[0].add(run)
     found = []
-    for character, each in zip(run, terms, strict=True):
-        if character not in _HAN_LITTLE:
+    for at, (character, each) in enumerate(zip(run, terms, strict=True)):
+        if character in _HAN_LITTLE:
+            continue
+        beside = run[max(0, at - 1) : at] + run[at + 1 : at + 2]
+        if all(each in _HAN_LITTLE for each in beside):
+            # A word of one character.
+            found.append(Unit(_PAIRED + _ALONE, frozenset({*each, character})))
+        else:
             found.append(Unit(_PAIRED, frozenset(each)))
             found.append(Unit(_ALONE, frozenset({*each, character})))
     return found
+
+
+_NUMBERED = 0.3
+"""The weight of a number: whether its value is kept is asked elsewhere, but it tells where to look."""
+_NUMBERS = {
+    word: f"#{value}"
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+    )
+    if value
+}
+
+
+def _number(word: str) -> str:
+    return "#" + word.rstrip(".,:").replace(",", "")
 
 
 def has_han(words: str) -> bool:
@@ -148,8 +171,12 @@ def terms_of(lower: str) -> set[str]:
             found.update(map("".join, zip(word, word[1:], strict=False)))
             for _, _, concepts in han_concepts(word):
                 found |= concepts
-        elif not word[0].isdigit():
+        elif word[0].isdigit():
+            found.add(_number(word))
+        else:
             found |= _of_word(word)
+            if word in _NUMBERS:
+                found.add(_NUMBERS[word])
             for prefix in _DENYING:
                 if word.startswith(prefix) and len(word) > len(prefix) + 4:
                     found |= _of_word(word[len(prefix) :])
@@ -228,13 +255,18 @@ class Reading:
             self.passages.append(Passage(start, end, words, lead))
         self._starts = [each.start for each in self.passages]
 
+    def said_of(self, units: Sequence[Unit]) -> set[str]:
+        """Which of their terms any passage has."""
+        return {term for unit in units for term in unit.terms if term in self._postings}
+
     def rated(self, units: Sequence[Unit]) -> list[Unit]:
         """The units, each the lighter the more passages of this text have it."""
         rated = []
         for unit in units:
-            count = min(
-                (len(self._postings.get(term, ())) for term in unit.terms if term[0] not in "="), default=1
-            )
+            counts = [
+                len(self._postings.get(term, ())) for term in unit.terms if len(term) > 1 and term[0] != "="
+            ]
+            count = max(counts, default=1)
             rated.append(Unit(unit.weight / max(1, count) ** 0.5, unit.terms))
         return rated
 

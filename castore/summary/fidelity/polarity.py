@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from castore.summary.fidelity.concepts import english_concepts
 from castore.summary.fidelity.terms import stem
 
 __all__ = [
@@ -15,23 +16,25 @@ __all__ = [
     "is_later",
     "is_led_by_if",
     "negations",
+    "is_weakly_negated",
     "says_no",
     "takes_back",
+    "waits",
 ]
 
 _NO = re.compile(
     r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|nowhere|without|zero|nil|few|little|hardly|rarely"
     r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless|exempt\w*"
-    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
-    r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free"
+    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|beyond|forfeit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
+    r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free(?! to\b)"
     r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*"
     r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*|barred"
     r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+|gone|any ?more"
     r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against|dismiss\w*|postpon\w+|defer\w*|halt\w*"
     r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret|confidential"
     r"|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible|sufficient)\w*)\b|n't\b"
-    r"|不|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
-    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|之外|以外|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
+    r"|才(?!华|艺)|等到|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
+    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|之外|(?<!可)以外|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
 )
 """All that may say that something is not so, or only so."""
 _NEGATION = re.compile(
@@ -53,8 +56,15 @@ _DOWN = re.compile(
 _EXCEPTS = re.compile(
     r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非|(?<![删清移排解去消免拆扣])除了|例外|不包括|不含|不在"
 )
+_WAITS = re.compile(
+    r"\b(?:before|until|till|unless|without|prior|after|once|only|wait\w*|first)\b|之前|前|未经|没有|之后|后|才|等|只有|先"
+)
+_WEAKLY = re.compile(
+    r"\b(?:fail\w*|lack\w*|refus\w+|den(?:y|ied|ies)|without|unable|un[a-z]{4,}|miss\w*)\b|失败|缺|拒"
+)
+"""What denies without a `not`."""
 _RESTRICTS = re.compile(
-    r"\b(?:needs?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|只|仅|经|才"
+    r"\b(?:needs?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|只|仅|经|才|照常|仍|则"
 )
 _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody|none|never|cannot|who|those|whoever"
@@ -85,12 +95,24 @@ def has_cue(kind: str, words: str) -> bool:
 
 def says_no(words: str, said: frozenset[str] = frozenset()) -> bool:
     """Whether anything in it may deny or restrict, but for words whose stem is in `said`: what is denied."""
-    return any(len(match[0]) < 2 or stem(match[0]) not in said for match in _NO.finditer(words))
+    return any(not _is_said(match[0], said) for match in _NO.finditer(words))
+
+
+def _is_said(word: str, said: frozenset[str]) -> bool:
+    if len(word) < 2 or not said:
+        return False
+    stemmed = stem(word)
+    return stemmed in said or not said.isdisjoint(english_concepts(word, stemmed))
 
 
 def excepts(words: str) -> bool:
     """Whether it says what something is not for."""
     return _EXCEPTS.search(words) is not None
+
+
+def waits(words: str) -> bool:
+    """Whether something has to come first."""
+    return _WAITS.search(words) is not None
 
 
 def restricts(words: str) -> bool:
@@ -104,6 +126,10 @@ def says_only(words: str) -> bool:
 
 def negations(words: str) -> int:
     return sum(1 for _ in _NEGATION.finditer(words))
+
+
+def is_weakly_negated(words: str) -> bool:
+    return _WEAKLY.search(words) is not None
 
 
 def takes_back(words: str) -> bool:

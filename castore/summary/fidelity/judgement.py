@@ -1,0 +1,308 @@
+"""Whether a text says a clause of another one: in its words or in others, and not the other way round.
+
+A clause is said if a sentence has enough of what it says, its values, and its polarity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from castore.summary.fidelity import values
+from castore.summary.fidelity.meaning import (
+    Part,
+    Passage,
+    Reading,
+    Unit,
+    coverage,
+    has_han,
+    known,
+    units_of,
+)
+from castore.summary.fidelity.model import Fact, Facts, Text
+from castore.summary.fidelity.polarity import (
+    after_if,
+    direction,
+    excepts,
+    has_cue,
+    is_including,
+    is_led_by_if,
+    is_weakly_negated,
+    negations,
+    restricts,
+    says_no,
+    says_only,
+    takes_back,
+    waits,
+)
+from castore.summary.fidelity.standing import standing_of
+
+__all__ = ["Clause", "Verdict", "clauses_of", "look"]
+
+_ENOUGH = {"condition": 0.5, "exception": 0.55, "negation": 0.5, "deadline": 0.5, "promise": 0.5}
+"""The share of what a clause says that a sentence must have to say it."""
+_ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.34}
+"""The same, of one that has a cue of the kind."""
+_ENOUGH_WITH_VALUES = 0.34
+"""The same, of one that has values, which are all there."""
+_STRICT = 1.1
+"""Of Chinese so much more, since it repeats more of its words."""
+
+
+@dataclass(eq=False)
+class Clause:
+    """A fact and what it says: its words in lower case; as they are spelt. values_kept: whether the other text
+    has all its values; None: it has none. is_dated: they are when. is_new: it is of the summary. is_doubtful: the
+    other text has most of it, and not all."""
+
+    fact: Fact
+    words: str
+    spelt: str
+    units: list[Unit]
+    values_kept: bool | None = None
+    is_dated: bool = False
+    is_new: bool = False
+    is_doubtful: bool = False
+    passage: Passage | None = None
+    around: list[Unit] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """is_there: it is said. flipped: where it is said the other way round."""
+
+    is_there: bool
+    flipped: tuple[int, int] | None = None
+
+
+def clauses_of(facts: Facts, chosen: list[Fact], other: Facts, *, is_new: bool = False) -> list[Clause]:
+    """What these facts say, and whether the other text has their values."""
+    clauses = []
+    for fact in chosen:
+        words = _LABEL.sub("", facts.text.lower[fact.start : fact.end])
+        clauses.append(
+            Clause(fact, words, _spelt_out(facts.words(fact)), _weighed(fact.kind, words), is_new=is_new)
+        )
+    _judge_values(clauses, other)
+    return clauses
+
+
+_LABEL = re.compile(r"\A(?:deadlines?|due|expires|expiry|期限|时限|截止)[\w ]{0,20}[\"'*]*\s*[:=：]\s*")
+_HEAD = {
+    "negation": re.compile(
+        r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再|不予|禁止|严禁"
+        r"|切勿|请勿|勿|没有|未|没|不"
+    ),
+    "condition": re.compile("仅限|只限|限于|仅"),
+    "promise": re.compile(
+        r"\b(?:will|shall|promise[sd]?|guarantee[sd]?|agree[sd]?|commit\w*)\b|'ll\b|承诺|保证|会|将|负责"
+    ),
+}
+
+
+_CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批准|同意|审批|审核|授权|许可|签字))")
+
+
+def _weighed(kind: str, words: str) -> list[Unit]:
+    """The units of a clause; those of its subject count less."""
+    if kind == "condition" and (consent := _CONSENT.search(words)):
+        rest = words[: consent.start()] + " " + words[consent.end() :]
+        return [Unit(0.3 * unit.weight, unit.terms) for unit in units_of(rest)] + units_of(consent[1])
+    head = _HEAD[kind].search(words) if kind in _HEAD else None
+    if head is not None and (deed := units_of(words[head.end() :])):
+        return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed
+    return units_of(words)
+
+
+_LABELLED = re.compile(
+    r"(?i)[\w ]*?[_ ](days?|hours?|minutes?|weeks?|months?|years?)[\"'*]*\s*[:=：]\s*(\d+)\Z"
+)
+
+
+def _spelt_out(words: str) -> str:
+    """`deadline_days": 7` is 7 days."""
+    found = _LABELLED.match(words)
+    return f"within {found[2]} {found[1].rstrip('s')}s" if found else words
+
+
+_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
+
+
+def _ordinal_of(words: str) -> str | None:
+    found = _ORDINAL.search(words.lower())
+    return found[0] if found else None
+
+
+_DATED = ("date", "time", "duration")
+
+
+def _judge_values(clauses: list[Clause], other: Facts) -> None:
+    """Notes of each whether the other text has its values. All together, since each look at a text costs."""
+    starts, size = [], 0
+    for clause in clauses:
+        starts.append(size)
+        size += len(clause.spelt) + 2
+    together = Text("\n\n".join(clause.spelt for clause in clauses))
+    found = list(values.extract(together))
+    if not found:
+        return
+    standing = standing_of(other)
+    ordinals = frozenset(_ORDINAL.findall(other.text.lower))
+    number = 0
+    for fact in sorted(found, key=lambda each: each.start):
+        while number + 1 < len(starts) and starts[number + 1] <= fact.start:
+            number += 1
+        clause = clauses[number]
+        if clause.values_kept is not False:
+            words = together.raw[fact.start : fact.end]
+            grade = standing.says(fact, words)
+            clause.values_kept = grade > 0 or _ordinal_of(words) in ordinals
+            clause.is_dated = fact.kind in _DATED and grade != 1
+
+
+def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
+    """Whether the other text says it."""
+    clause.passage = own.at(clause.fact.start)
+    if kind == "deadline" and clause.is_dated and clause.values_kept:
+        return Verdict(True)
+    if clause.values_kept is False and kind not in ("promise", "negation"):
+        return Verdict(False)
+    units = clause.units
+    if has_han(clause.words) is not other.is_han:
+        units = known(units)
+    if clause.values_kept and clause.is_new and kind in ("condition", "exception"):
+        return Verdict(True)
+    if clause.values_kept and sum(unit.weight for unit in units) < _SLIGHT:
+        units = []
+    if not units:
+        return Verdict(clause.values_kept is not False and _has_kind(kind, other))
+    verdict = _search(kind, clause, own.rated(units), other)
+    if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > 12:
+        # What is not so without something, and now is so without it.
+        verdict = _search(kind, clause, own.rated(_weighed(kind, clause.words[:cut])), other)
+    return verdict
+
+
+_SLIGHT = 0.7
+"""What weighs less than this says nothing by itself."""
+_BARE = 0.25
+"""The share of a negation that a text has which it does not invent: it often says it without a `not`."""
+
+
+def _search(kind: str, clause: Clause, units: Sequence[Unit], other: Reading) -> Verdict:
+    found = _best(units, other)
+    verdict = Verdict(False)
+    least = 0.8 * found[0][0] if found else 0.0
+    strict = _STRICT if other.is_han else 1.0
+    for share, passage in found:
+        if verdict.flipped is not None and coverage(units, passage.terms) < least:
+            continue
+        if share < max(least, _enough(kind, clause, passage, strict)):
+            continue
+        for part in _parts(units, passage, share):
+            judged = _polarity(kind, clause, passage, part)
+            if judged.is_there and judged.flipped is None:
+                return judged
+            if judged.flipped is not None and clause.is_new and coverage(units, passage.terms) < _FLIPPED:
+                return Verdict(True)
+            if verdict.flipped is None:
+                verdict = judged
+    return verdict
+
+
+_FLIPPED = 0.75
+"""The share of a new negation that a text says without a `not`, which makes it another thing."""
+
+
+def _enough(kind: str, clause: Clause, passage: Passage, strict: float) -> float:
+    if clause.is_new:
+        return {"negation": _BARE, "exception": 0.45}.get(kind, strict * _ENOUGH[kind])
+    enough = (_ENOUGH_WITH_CUE if has_cue(kind, passage.words) else _ENOUGH)[kind]
+    if kind == "exception" and excepts(passage.words):
+        enough = 0.45
+    return min(strict * enough, _ENOUGH_WITH_VALUES) if clause.values_kept else strict * enough
+
+
+def _has_kind(kind: str, other: Reading) -> bool:
+    return kind != "negation" or any(says_no(each.words) for each in other.passages)
+
+
+def _best(units: Sequence[Unit], other: Reading) -> list[tuple[float, Passage]]:
+    """The passages that say most of it; one with its neighbours counts for a little less."""
+    found = []
+    for share, passage in other.best(units):
+        if share < 0.7:
+            share = max(share, 0.85 * coverage(units, other.around(passage)))
+        found.append((share, passage))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _parts(units: Sequence[Unit], passage: Passage, share: float) -> list[Part | None]:
+    """The parts of the passage that have nearly all that it has of these units; None stands for all of it."""
+    scored = [(coverage(units, part.terms), part) for part in passage.parts]
+    best = max((share for share, _ in scored), default=0.0)
+    if best < 0.7 * share:
+        return [None]
+    return [part for share, part in scored if share >= 0.95 * best]
+
+
+def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) -> Verdict:
+    words = passage.words if part is None else part.words
+    span = (passage.start, passage.end) if part is None else (part.start, part.end)
+    if kind == "negation":
+        return Verdict(True, None if _denies(clause, passage, part) else span)
+    if kind == "exception":
+        is_back = is_including(words) or is_led_by_if(words)
+        is_said = says_no(words) if is_back else _denies(clause, passage, part) or restricts(words)
+        if is_said:
+            return Verdict(True)
+        return Verdict(is_back, span if is_back else None)
+    if kind == "condition":
+        if direction(clause.words) * direction(words) < 0 and not negations(clause.words + words):
+            return Verdict(True, span)
+        if _is_only(clause.words) and not says_only(passage.words) and not says_no(passage.words):
+            return Verdict(False)
+        ours, theirs = after_if(clause.words), _first_of(after_if(words))
+        if ours and theirs and _only_if(words):
+            if negations(ours) and not says_no(words):
+                return Verdict(True, span)
+            if negations(theirs) and not negations(ours) and not is_weakly_negated(ours):
+                return Verdict(True, span)
+    return Verdict(True)
+
+
+_OR = re.compile(r"\s(?:or|and)\s|或|且")
+
+
+def _first_of(words: str) -> str:
+    return _OR.split(words, maxsplit=1)[0]
+
+
+def _is_only(words: str) -> bool:
+    return words.startswith(("only", "limited", "restricted")) or re.search("仅|只(?!要)", words) is not None
+
+
+def _only_if(words: str) -> bool:
+    return "unless" not in words and "except" not in words and "除非" not in words and "除外" not in words
+
+
+def _terms(clause: Clause) -> frozenset[str]:
+    return frozenset().union(*(unit.terms for unit in clause.units))
+
+
+def _denies(clause: Clause, passage: Passage, part: Part | None) -> bool:
+    """Whether what is said there is denied or restricted: in the part, or before it and never taken back."""
+    said = _terms(clause)
+    if part is None:
+        return says_no(passage.words, said) or says_no(passage.lead)
+    if says_no(part.words, said) or ("without" in clause.words and restricts(part.words)):
+        return True
+    if clause.passage is not None and waits(clause.passage.words) and waits(part.words):
+        # Not before something is: only after it.
+        return True
+    if any(excepts(each.words) and coverage(units_of(each.words), said) >= 0.5 for each in passage.parts):
+        return True
+    if takes_back(part.words):
+        return False
+    return says_no(passage.words, said) or says_no(passage.lead)
