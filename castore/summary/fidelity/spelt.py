@@ -71,10 +71,12 @@ _REFERRING = frozenset(str.split("the these those other all of our their its his
 COUNTED = frozenset(
     str.split(
         "way thing step reason point part option question example kind type aspect area case item issue "
-        "approach section category topic side more other different main key major level type half piece "
-        "sentence word choice possibility idea problem bullet goal phase component and or of to exception "
-        "condition requirement rule change fix feature decision action task group factor measure improvement "
-        "consideration criterion criteria scenario detail lesson principle element aim priority concern"
+        "approach section category topic side more other different main key major level half piece "
+        "sentence word choice possibility idea problem bullet goal phase component and or of to "
+        "exception condition requirement rule change fix feature decision action task group factor "
+        "measure improvement consideration criterion criteria scenario place location spot strategy edit "
+        "sense direction form challenge benefit advantage detail lesson principle element aim priority "
+        "concern "
     )
 )
 
