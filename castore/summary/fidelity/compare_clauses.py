@@ -23,6 +23,7 @@ _NEAR = 0.3
 _AROUND = 0.5
 _OTHER = 0.3
 """The share of a clause that nothing in the other text says, which makes one that seems to be said another."""
+_ALIKE = 0.6
 _PAIRS_MAX = 40_000
 
 
@@ -85,7 +86,7 @@ def _pairs(left: list[Clause], made: list[Clause]) -> list[tuple[Clause, Clause]
     """Of what is left on both sides: which is which with another value, those with most in common first."""
     scored = []
     for mine, theirs in product(left, made) if len(left) * len(made) <= _PAIRS_MAX else ():
-        own = _common(mine.units, theirs.units)
+        own = max(_common(mine.deed, theirs.deed), _alike(mine.words, theirs.words))
         around = _common(_around(mine), _around(theirs))
         least = _AROUND if mine.is_doubtful or theirs.is_doubtful else _NEAR
         if own >= _NEAR or around >= least:
@@ -101,9 +102,19 @@ def _pairs(left: list[Clause], made: list[Clause]) -> list[tuple[Clause, Clause]
 
 
 def _around(clause: Clause) -> list[Unit]:
-    if not clause.around and clause.passage is not None:
-        clause.around = units_of(clause.passage.words)
+    """What the sentence says beside the clause."""
+    passage = clause.passage
+    if not clause.around and passage is not None:
+        start, end = clause.fact.start - passage.start, clause.fact.end - passage.start
+        clause.around = units_of(passage.words[:start] + " " + passage.words[end:])
     return clause.around
+
+
+def _alike(one: str, other: str) -> float:
+    """0, or the share of all their words that two short clauses have in common, if that is most of them."""
+    mine, theirs = set(one.split()), set(other.split())
+    share = len(mine & theirs) / max(len(mine), len(theirs), 1)
+    return share if share >= _ALIKE else 0.0
 
 
 def _common(one: Sequence[Unit], other: Sequence[Unit]) -> float:

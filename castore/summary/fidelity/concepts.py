@@ -102,7 +102,7 @@ email mail e-mail 邮件 邮箱
 bring carry 携带 带
 enter entry access admission admitted 进入 访问 入内
 late delay delayed overdue 迟到 延误 逾期 推迟 延迟
-early earlier 提前 提早
+early earlier soon sooner 提前 提早
 reject rejected refuse refused deny denied decline declined 拒绝 驳回
 compensate compensated compensation 赔偿 补偿 赔
 credit credited 抵扣 返

@@ -80,7 +80,7 @@ PERIOD_AHEAD = re.compile(
 DATE_AHEAD = re.compile(
     rf"\s(?:(?:the|this|next|on|at|about|around|early|late|mid-?|coming|following|same|last) ){{0,3}}"
     rf"(?:{_DAY}|(?:start|beginning|end|close|middle|morning|evening|afternoon)\b|\d{{4}}\b(?!,\d)"
-    rf"|\d{{1,2}}(?::\d\d|(?:st|nd|rd|th)\b| ?[ap]\.?m\b| ?o'clock|[./]\d)|\d{{1,2}} (?:of )?{_DAY}"
+    rf"|\d{{1,2}}(?::\d\d|(?:st|nd|rd|th)\b| ?[ap]\.?m\b| ?o'clock|/\d|\.\d{{1,2}}\.(?=\s|\d{{2,4}}\b))|\d{{1,2}} (?:of )?{_DAY}"
     rf"|(?:(?:working|business|school|calendar|trading) )?(?:year|month|week|quarter|day|sprint|q[1-4])\b)"
 )
 """What makes `by` a deadline."""

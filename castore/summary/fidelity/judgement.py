@@ -28,6 +28,7 @@ from castore.summary.fidelity.polarity import (
     has_cue,
     is_including,
     is_led_by_if,
+    is_only_then,
     is_weakly_negated,
     negations,
     restricts,
@@ -52,7 +53,8 @@ _STRICT = 1.1
 
 @dataclass(eq=False)
 class Clause:
-    """A fact and what it says: its words in lower case; as they are spelt. values_kept: whether the other text
+    """A fact and what it says: its words in lower case; as they are spelt. deed: the units that are not of its
+    subject. values_kept: whether the other text
     has all its values; None: it has none. is_dated: they are when. is_new: it is of the summary. is_doubtful: the
     other text has most of it, and not all."""
 
@@ -60,6 +62,7 @@ class Clause:
     words: str
     spelt: str
     units: list[Unit]
+    deed: list[Unit]
     values_kept: bool | None = None
     is_dated: bool = False
     is_new: bool = False
@@ -82,7 +85,7 @@ def clauses_of(facts: Facts, chosen: list[Fact], other: Facts, *, is_new: bool =
     for fact in chosen:
         words = _LABEL.sub("", facts.text.lower[fact.start : fact.end])
         clauses.append(
-            Clause(fact, words, _spelt_out(facts.words(fact)), _weighed(fact.kind, words), is_new=is_new)
+            Clause(fact, words, _spelt_out(facts.words(fact)), *_weighed(fact.kind, words), is_new=is_new)
         )
     _judge_values(clauses, other)
     return clauses
@@ -104,15 +107,17 @@ _HEAD = {
 _CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批准|同意|审批|审核|授权|许可|签字))")
 
 
-def _weighed(kind: str, words: str) -> list[Unit]:
-    """The units of a clause; those of its subject count less."""
+def _weighed(kind: str, words: str) -> tuple[list[Unit], list[Unit]]:
+    """The units of a clause, of which those of its subject count less; and those that are not of its subject."""
     if kind == "condition" and (consent := _CONSENT.search(words)):
         rest = words[: consent.start()] + " " + words[consent.end() :]
-        return [Unit(0.3 * unit.weight, unit.terms) for unit in units_of(rest)] + units_of(consent[1])
+        deed = units_of(consent[1])
+        return [Unit(0.3 * unit.weight, unit.terms) for unit in units_of(rest)] + deed, deed
     head = _HEAD[kind].search(words) if kind in _HEAD else None
     if head is not None and (deed := units_of(words[head.end() :])):
-        return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed
-    return units_of(words)
+        return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed, deed
+    units = units_of(words)
+    return units, units
 
 
 _LABELLED = re.compile(
@@ -123,7 +128,7 @@ _LABELLED = re.compile(
 def _spelt_out(words: str) -> str:
     """`deadline_days": 7` is 7 days."""
     found = _LABELLED.match(words)
-    return f"within {found[2]} {found[1].rstrip('s')}s" if found else words
+    return f"within {found[2]} {found[1].rstrip('s')}s" if found else words.removeprefix("提前")
 
 
 _ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
@@ -180,7 +185,7 @@ def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
     verdict = _search(kind, clause, own.rated(units), other)
     if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > 12:
         # What is not so without something, and now is so without it.
-        verdict = _search(kind, clause, own.rated(_weighed(kind, clause.words[:cut])), other)
+        verdict = _search(kind, clause, own.rated(_weighed(kind, clause.words[:cut])[0]), other)
     return verdict
 
 
@@ -259,7 +264,8 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
             return Verdict(True)
         return Verdict(is_back, span if is_back else None)
     if kind == "condition":
-        if direction(clause.words) * direction(words) < 0 and not negations(clause.words + words):
+        ours, theirs = after_if(clause.words) or clause.words, after_if(words) or words
+        if direction(ours) * direction(theirs) < 0 and not negations(ours + theirs):
             return Verdict(True, span)
         if _is_only(clause.words) and not says_only(passage.words) and not says_no(passage.words):
             return Verdict(False)
@@ -298,7 +304,7 @@ def _denies(clause: Clause, passage: Passage, part: Part | None) -> bool:
         return says_no(passage.words, said) or says_no(passage.lead)
     if says_no(part.words, said) or ("without" in clause.words and restricts(part.words)):
         return True
-    if clause.passage is not None and waits(clause.passage.words) and waits(part.words):
+    if clause.passage is not None and waits(clause.passage.words) and is_only_then(part.words):
         # Not before something is: only after it.
         return True
     if any(excepts(each.words) and coverage(units_of(each.words), said) >= 0.5 for each in passage.parts):

@@ -15,6 +15,7 @@ __all__ = [
     "is_including",
     "is_later",
     "is_led_by_if",
+    "is_only_then",
     "negations",
     "is_weakly_negated",
     "says_no",
@@ -48,16 +49,17 @@ _INCLUDING = re.compile(
 )
 _IF = re.compile(r"\b(?:if|when|whenever|provided|as long as|once)\b|如果|若|只要|当|一旦")
 _UP = re.compile(
-    r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|at least|or later|beyond)\b|超过|大于|高于|多于|以上|超出"
+    r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|or later|beyond)\b|超过|大于|高于|多于|以上|超出"
 )
 _DOWN = re.compile(
-    r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller|at most)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
+    r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
 )
 _EXCEPTS = re.compile(
     r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非|(?<![删清移排解去消免拆扣])除了|例外|不包括|不含|不在"
 )
-_WAITS = re.compile(
-    r"\b(?:before|until|till|unless|without|prior|after|once|only|wait\w*|first)\b|之前|前|未经|没有|之后|后|才|等|只有|先"
+_WAITS = re.compile(r"\b(?:before|until|till|unless|without|prior)\b|之前|前|未经|没有")
+_ONLY_THEN = re.compile(
+    r"\b(?:after|once|only|waits?|waiting|first|has to wait|until)\b|之后|才(?!华|艺)|等到|只有|先"
 )
 _WEAKLY = re.compile(
     r"\b(?:fail\w*|lack\w*|refus\w+|den(?:y|ied|ies)|without|unable|un[a-z]{4,}|miss\w*)\b|失败|缺|拒"
@@ -111,8 +113,13 @@ def excepts(words: str) -> bool:
 
 
 def waits(words: str) -> bool:
-    """Whether something has to come first."""
+    """Whether it says before what something is not."""
     return _WAITS.search(words) is not None
+
+
+def is_only_then(words: str) -> bool:
+    """Whether it says after what something is."""
+    return _ONLY_THEN.search(words) is not None
 
 
 def restricts(words: str) -> bool:
