@@ -112,7 +112,7 @@ def _spans(text: Text) -> Iterator[Fact]:
             known.add(said)
             start = match.start(1) + said.index(bare[0])
             yield _marked(text, start, start + len(bare), bare)
-        text.take(begin, until)
+        taken[begin:until] = b"\1" * (until - begin)
 
 
 def _marked(text: Text, start: int, end: int, said: str) -> Fact:
@@ -141,11 +141,8 @@ def _prompted(text: Text) -> Iterator[Fact]:
             yield _command(text, start, end)
 
 
-_IN_PROSE = listed(
-    """
-    git npm npx yarn pip docker kubectl helm cargo pytest systemctl curl terraform
-    """
-)
+_IN_PROSE = ("git", "npm", "pip", "docker", "kubectl", "pytest", "curl", "systemctl")
+"""Looked for one by one, which is faster than all at once."""
 _ARGUMENT = re.compile(
     r" ?(?:-{1,2}[A-Za-z][\w-]*(?:=\S+)?|[\w@.:/=+-]*[./:=@_-][\w@./:=+*-]*[\w/*]|\"[^\"\n]{0,80}\")(?![\w'])"
 )

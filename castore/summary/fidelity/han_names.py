@@ -42,7 +42,8 @@ _PERSON = re.compile(
     rf"[{_SURNAMES}{_DOUBTFUL}{_FIRST}](?:[{_SECOND}](?:{_GIVEN}){{1,2}}|(?:{_GIVEN}){{2}}|{_GIVEN})"
     rf"(?={_VERBS}|[\s0-9,.;:!?()\u3001\u3002\u201d\"'|]|\Z)"
 )
-_HAN = re.compile("[\u4e00-\u9fff]")
+_LINE = re.compile("[\u4e00-\u9fff][^\n]*+")
+"""A line, from where it is Chinese."""
 _TITLED = re.compile(
     rf"[{_SURNAMES}{_DOUBTFUL}](?:总(?![^\s,.;:!?、。将会已说在要的])|经理|先生|女士|老师|主任|医生|教授|律师|师傅|阿姨|博士|处长|局长|科长|院长|校长)"
 )
@@ -84,8 +85,8 @@ _COMMON = listed(
 )
 _STRONG_PLACES = listed(
     """
-    有限责任公司 股份有限公司 有限公司 集团 大学 学院 研究院 研究所 会计师事务所 律师事务所 事务所 宾馆 大酒店 酒店 饭店 医院
-    国际机场 机场 银行 博物馆 图书馆 体育馆
+    有限责任公司 股份有限公司 有限公司 集团 大学 学院 研究院 研究所 会计师事务所 律师事务所 事务所 宾馆 大酒店
+    酒店 饭店 医院 国际机场 机场 银行 博物馆 图书馆 体育馆
     """
 )
 _WEAK_PLACES = listed(
@@ -127,16 +128,20 @@ _PLACE_COMMON = listed(
 
 def han_name_facts(text: Text) -> Iterator[Fact]:
     """Names of people, then of firms and places."""
-    if text.plain.isascii() or _HAN.search(text.plain) is None:
+    if text.plain.isascii():
         return
-    yield from _people(text)
-    yield from _places(text)
-
-
-def _people(text: Text) -> Iterator[Fact]:
-    plain = text.plain
     last = -1
-    for match in _PERSON.finditer(plain):
+    for line in _LINE.finditer(text.plain):
+        start, end = line.span()
+        for fact in _people(text, start, end, last):
+            last = fact.end
+            yield fact
+        yield from _places(text, start, end)
+
+
+def _people(text: Text, begin: int, until: int, last: int) -> Iterator[Fact]:
+    plain = text.plain
+    for match in _PERSON.finditer(plain, begin, until):
         start, end = match.span()
         said = match.group()
         if text.taken[start] or said in _COMMON or said[:2] in _COMMON:
@@ -148,7 +153,7 @@ def _people(text: Text) -> Iterator[Fact]:
         if is_name and _is_person(plain, start, end, last):
             last = end
             yield Fact("name", start, end, said)
-    for match in _TITLED.finditer(plain):
+    for match in _TITLED.finditer(plain, begin, until):
         start, end = match.span()
         before = plain[start - 1 : start]
         if not before or not "\u3400" <= before <= "\u9fff" or before in "请由向和与及是为找问":
@@ -178,9 +183,9 @@ def _is_person(plain: str, start: int, end: int, last: int) -> bool:
     return is_bounded and not is_closed and behind not in "的等因可及和与"
 
 
-def _places(text: Text) -> Iterator[Fact]:
+def _places(text: Text, begin: int, until: int) -> Iterator[Fact]:
     plain = text.plain
-    for match in _PLACE.finditer(plain):
+    for match in _PLACE.finditer(plain, begin, until):
         kind, end = match.start(), match.end()
         before = plain[max(0, kind - 8) : kind]
         if text.taken[kind]:

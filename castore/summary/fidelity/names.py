@@ -23,6 +23,7 @@ _LINK = r"(?:[ ]| (?:of|of the|de|la|van|von|der|den|di|da|du|del|al|el|bin|&|an
 _NAME = re.compile(rf"{_WORD}(?:{_LINK}{_WORD}){{0,6}}+(?![0-9_]|-[0-9])")
 _BEFORE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789,)%'\"")
 """What may stand, before a space, inside of a sentence."""
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SKIP = " \t*_\"'(\u201c\u300c[>`"
 _ENDS = frozenset("\n.!?:;|#-*\u2022\u2014\u3002\uff01\uff1f\u2192=+")
 _LABELS = re.compile(
@@ -43,9 +44,8 @@ def name_facts(text: Text) -> Iterator[Fact]:
     doubted: set[str] = set()
     plain, taken = text.plain, text.taken
     for match in _NAME.finditer(plain):
-        said = match.group()
-        start = match.start()
-        if said in seen and not plain[start - 1 : start].islower():
+        said, start = match[0], match.start()
+        if said in seen and plain[start - 1] not in _SMALL:
             continue
         if taken[start] or (said in doubted and plain[start - 2 : start - 1] not in _BEFORE):
             continue

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from castore.summary.fidelity.model import Fact, Text
-from castore.summary.fidelity.shapes import near, shape, url_key
+from castore.summary.fidelity.shapes import Shape, near, shape, url_key
 
 __all__ = ["word_facts"]
 
@@ -22,7 +23,7 @@ _CALL = re.compile(r"\(\)")
 _BACK = re.compile(r"[A-Za-z0-9_.~@%+#$:=-]*+")
 _ON = re.compile(r"[A-Za-z0-9_./\\:@%+~#?&=${}()\[\]*-]*+")
 _URL_ON = re.compile(r"[A-Za-z0-9_./\\:@%+~#?&=${}()\[\]*,;!|-]*+")
-_REACH = 120
+_NEAR, _REACH = 20, 120
 """Characters before a mark, at most, that belong to its word."""
 _LENGTH_MAX = 400
 """Longer words than this are looked at for an address only."""
@@ -98,6 +99,8 @@ def camel_fact(text: Text, at: int) -> Fact | None:
 def _taken_from(text: Text, at: int, start: int, end: int) -> Fact | None:
     if text.taken[start] or text.taken[end - 1]:
         start, end = _outside(text.taken, at, start, end)
+    if text.plain[start] == "/" and text.plain[start - 1 : start] == "<":
+        return None
     fact = _fact(text, start, end)
     if fact is not None:
         text.take(fact.start, fact.end)
@@ -106,12 +109,10 @@ def _taken_from(text: Text, at: int, start: int, end: int) -> Fact | None:
 
 def _word_around(text: Text, at: int, floor: int) -> tuple[int, int]:
     plain = text.plain
-    before = plain[max(floor, at - _REACH) : at]
-    found = _BACK.match(before[::-1])
-    start = at - (found.end() if found else 0)
+    start = _start_of(plain, at, floor)
     on = _ON.match(plain, at)
     end = max(on.end() if on else at, at + 1)
-    if plain.startswith("://", at - 1) or plain.startswith("www.", start):
+    if plain[at] in "/." and (plain.startswith("://", at - 1) or plain.startswith("www.", start)):
         more = _URL_ON.match(plain, end)
         end = more.end() if more else end
         end -= _size_after(plain, start, end, ",;!|")
@@ -122,6 +123,18 @@ def _word_around(text: Text, at: int, floor: int) -> tuple[int, int]:
                 return start, max(wide.start(), at + 1)
             start = wide.end()
     return start, end
+
+
+def _start_of(plain: str, at: int, floor: int) -> int:
+    if at == floor or plain[at - 1] in " \n":
+        return at
+    for reach in (_NEAR, _REACH):
+        before = plain[max(floor, at - reach) : at]
+        found = _BACK.match(before[::-1])
+        size = found.end() if found is not None else 0
+        if size < reach:
+            break
+    return at - size
 
 
 def _size_after(plain: str, start: int, end: int, marks: str) -> int:
@@ -149,9 +162,12 @@ def _fact(text: Text, start: int, end: int) -> Fact | None:
     if _SERIAL.fullmatch(word) and _NUMBERED.search(text.lower, max(0, start - 8), start) is not None:
         return Fact("identifier", start, start + len(word), _digits(word), ("digits", len(word)))
     found = shape(word)
-    if found is not None:
-        return Fact(found.kind, start, start + found.size, found.key, near(found.kind, found.key))
-    return _inside(word, start)
+    if found is None:
+        inside = _inside(word)
+        if inside is None:
+            return None
+        start, found = start + inside[0], inside[1]
+    return Fact(found.kind, start, start + found.size, found.key, near(found.kind, found.key))
 
 
 def _stripped(word: str, start: int) -> tuple[str, int]:
@@ -175,21 +191,20 @@ def _stripped(word: str, start: int) -> tuple[str, int]:
     return bare, start
 
 
-def _inside(word: str, start: int) -> Fact | None:
-    """An address that something stands before, such as a label and a colon."""
-    if (found := _SCHEME.search(word)) is not None and found.start():
-        key = url_key(word[found.start() :])
-        return Fact("url", start + found.start(), start + len(word), key, near("url", key))
+@lru_cache(maxsize=1 << 14)
+def _inside(word: str) -> tuple[int, Shape] | None:
+    """Something that a label stands before, or a value behind: where it begins, and what it is."""
     if "@" in word and (found := _MAIL.search(word)) is not None:
-        key = found.group().lower()
-        return Fact("email", start + found.start(), start + found.end(), key, near("email", key))
+        return found.start(), Shape("email", found.end() - found.start(), found.group().lower())
+    if "/" in word and (found := _SCHEME.search(word)) is not None and found.start():
+        return found.start(), Shape("url", len(word) - found.start(), url_key(word[found.start() :]))
     for mark in "=:":
         head, at, tail = word.partition(mark)
-        if at and tail and head and (shaped := shape(tail)) is not None:
-            begin = start + len(head) + 1
-            return Fact(shaped.kind, begin, begin + shaped.size, shaped.key, near(shaped.kind, shaped.key))
-        if at and head and (shaped := shape(head)) is not None:
-            return Fact(shaped.kind, start, start + shaped.size, shaped.key, near(shaped.kind, shaped.key))
+        if at and head:
+            if tail and (shaped := shape(tail)) is not None:
+                return len(head) + 1, shaped
+            if (shaped := shape(head)) is not None:
+                return 0, shaped
     return None
 
 

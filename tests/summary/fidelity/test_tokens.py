@@ -150,6 +150,7 @@ NOTHING = [
     '{"version": "v1", "deadline_days": 7, "condition": "已发货订单"}'.replace("deadline_days", "days"),
     'a 5" screen and a 7" screen',
     "mid-2026, top-10, under-18, a 7-day trial, step-2",
+    "</command-name> and <br/>",
     "He said e.g. this, i.e. that, etc. and so on.",
     "$5/month or $1,200.50 for 1,000 units, i.e. 10%.",
     "高温天气请注意安全，方便时常温保存，任何时间都可以。",
