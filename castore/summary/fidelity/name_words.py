@@ -221,7 +221,12 @@ COMMON = listed(
     payload token tokens cookies certificate certificates signature hash nonce schema schemas column
     columns row rows records field fields entity entities indexes query queries transaction transactions
     lock locks thread threads heap stack buffer stream socket port host hosts domain domains proxy gateway
-    firewall balancer replica shard partition snapshot dump archive
+    firewall balancer replica shard partition snapshot dump archive ping whereas kudos fill fly drive
+    speak reach drop notify escalate assign tag mention welcome meet invite forward hire phone text book
+    inform grandpa grandma mum mom dad bravo congrats congratulations heads team guys folks everybody dear
+    hey attn re fwd kind warm warmly yours sincerely faithfully cc ps nb secondly thirdly firstly
+    initially originally eventually ultimately throughout depending assuming regardless whenever wherever
+    whoever whatever whichever
     """
 )
 """Words that sentences begin with."""

@@ -54,7 +54,8 @@ class Said:
     @cached_property
     def words(self) -> frozenset[str]:
         found = set(_PIECE.findall(self.lower))
-        found.update([word.partition("'")[0] for word in found if "'" in word])
+        for word in [word for word in found if "'" in word]:
+            found.update((word.partition("'")[0], word.replace("'", "")))
         return frozenset(found)
 
     @cached_property

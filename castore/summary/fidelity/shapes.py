@@ -243,6 +243,9 @@ def _bare(word: str) -> str:
 def _code(word: str) -> Shape | None:
     for pattern in (_SNAKE, _CALL, _DOTTED, _SETTING, _CAMEL, _FLAG):
         if pattern.fullmatch(word):
+            if pattern is _SETTING and shape(word.partition("=")[2]) is not None:
+                # What it is set to says more than what is set.
+                return None
             return Shape("code", len(word), word.lower().removesuffix("()"))
     return None
 
