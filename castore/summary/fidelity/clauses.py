@@ -1,8 +1,8 @@
 """Conditions, exceptions, negations, deadlines and promises: clauses that are known by a cue.
 
 Laws:
-- A fact is a clause, from its cue or its beginning to its end, or what a label says; of a deadline its date or
-  period alone. But for deadlines, which may stand within another clause, no two of them overlap.
+- A fact is a clause, from its cue or its beginning to its end, or what a label says; of a deadline its date
+  or period alone. But for deadlines, which may stand within another clause, no two of them overlap.
 - What another extractor took holds no cue; a label is one wherever it stands.
 - Each character is looked at a bounded number of times, whatever the text is.
 """

@@ -2,8 +2,8 @@
 
 Laws:
 - What is in both word for word is kept, and never looked into.
-- A clause whose words and values are there, but not its `not`, is changed; so is one whose values, whose `more`
-  and `less`, or whose subject are others.
+- A clause whose words and values are there, but not its `not`, is changed; so is one whose values, whose
+  `more` and `less`, or whose subject are others.
 - What is left on both sides is paired by what it has in common; the rest is lost, and invented.
 """
 
@@ -19,20 +19,21 @@ from castore.summary.fidelity.model import Compared, Fact, Facts
 __all__ = ["compare"]
 
 _NEAR = 0.3
-"""The share of what two clauses say, or of what is said around them, that makes one the other with another value."""
+"""The share of what two clauses say that makes one the other with another value."""
 _AROUND = 0.5
-_OTHER = 0.3
-"""The share of a clause that nothing in the other text says, which makes one that seems to be said another."""
+_OTHER = {"condition": 0.3, "exception": 0.3, "deadline": 0.3, "promise": 0.25}
+"""By kind: the share of a clause that nothing in the other text says, which makes one that seems to be said
+another thing."""
 _ALIKE = 0.6
 _PAIRS_MAX = 40_000
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     """What became of the facts of this kind."""
-    ours, theirs = source.of(kind), summary.of(kind)
-    compared = Compared(kept=[fact for key, fact in ours.items() if key in theirs])
-    gone = clauses_of(source, [fact for key, fact in ours.items() if key not in theirs], summary)
-    new = clauses_of(summary, [fact for key, fact in theirs.items() if key not in ours], source, is_new=True)
+    before, after = source.of(kind), summary.of(kind)
+    compared = Compared(kept=[fact for key, fact in before.items() if key in after])
+    gone = clauses_of(source, [fact for key, fact in before.items() if key not in after], summary)
+    new = clauses_of(summary, [fact for key, fact in after.items() if key not in before], source, is_new=True)
     if not gone and not new:
         return compared
     if not summary.text.raw.strip():
@@ -67,9 +68,9 @@ def _is_open(kind: str, clause: Clause, verdict: Verdict, other: Reading) -> boo
     """Whether it may have a counterpart that says another thing: it is not there, or not all of it."""
     if verdict.flipped is not None or not verdict.is_there:
         return True
-    if kind == "negation" or clause.is_dated or has_han(clause.words) is not other.is_han:
+    if kind not in _OTHER or clause.is_dated or has_han(clause.words) is not other.is_han:
         return False
-    clause.is_doubtful = _missing(clause, other) >= _OTHER
+    clause.is_doubtful = _missing(clause, other) >= _OTHER[kind]
     return clause.is_doubtful
 
 

@@ -1,6 +1,7 @@
 """Concepts: words that say one thing, in English and Chinese, so that a clause is known again in other words.
 
-A line of _GROUPS is a concept. English words count whatever their ending, Chinese ones wherever they stand.
+A line of _GROUPS is a concept; an indented one goes on with it. English words count whatever their ending,
+Chinese ones wherever they stand.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ return returned 退货 退回 退换 归还
 buy purchase purchased bought order ordered 购买 订购 采购 买
 customer client buyer guest shopper 客户 顾客 买家 用户 消费者
 seller vendor supplier merchant provider 商家 卖家 供应商
-ship shipped shipping dispatch dispatched send sent courier mail deliver delivered delivery 发货 发出 寄出 发送 交付 交货 送到 配送 送货
+ship shipped shipping dispatch dispatched send sent courier mail deliver delivered delivery 发货 发出 寄出
+  发送 交付 交货 送到 配送 送货
 receive received receipt get got 收到 签收 收货
 arrive arrival reach 到达 抵达
 damage damaged broken defective faulty fault 损坏 破损 故障 坏
@@ -26,7 +28,8 @@ open opened unseal unsealed 拆封 打开 开封
 pay paid payment pays 支付 付款 付 缴纳 交 支出
 fee cost charge price expense 费用 费 价格 运费 金额
 free gratis complimentary waive waived 免费
-approve approved approval consent permission permit agree agreed authorise authorize authorisation authorization signoff endorse accept accepted 批准 同意 审批 许可 授权 审核 核准 签字
+approve approved approval consent permission permit agree agreed authorise authorize authorisation
+  authorization signoff endorse accept accepted 批准 同意 审批 许可 授权 审核 核准 签字
 manager boss 经理
 employee employees staff worker workers personnel colleague 员工 职工 人员 同事
 delete deleted remove removed erase erased drop dropped wipe purge 删除 移除 清除 删
@@ -42,13 +45,16 @@ report reported 报告 汇报 报案 上报
 request requested ask asked apply applied application claim 申请 请求 索赔
 submit submitted file filed hand 提交 递交 交 报送
 start begin began begun commence 开始 启动 起
-end ended finish finished complete completed completion done expire expired lapse lapsed 完成 结束 终止 期满 届满 到期 过期 作废
+end ended finish finished complete completed completion done expire expired lapse lapsed 完成 结束 终止
+  期满 届满 到期 过期 作废
 stop stopped cease halt pause suspended suspend 停止 暂停 停药 停
 cancel cancelled canceled terminate terminated termination quit 取消 解约 解除 终止
-fail failed failing failure error broke crash 失败 出错 报错 故障
+interest 利息 无息
+fail outage cut failed failing failure error broke crash 失败 出错 报错 故障
 repair repaired fix fixed mend restore restored service serviced 修复 维修 修理 修好 恢复
 replace replaced replacement swap swapped exchange exchanged 更换 换 替换 换货
-change changed modify modified alter altered edit edited touch touched adjust adjusted update updated 修改 改动 变更 更改 更新 调整 改
+change changed modify modified alter altered edit edited touch touched adjust adjusted update updated 修改
+  改动 变更 更改 更新 调整 改
 use used using usage 使用 用
 work worked working 工作 上班
 merge merged 合并 合入
@@ -79,13 +85,15 @@ sign signed signature 签 签署 签字
 data information 数据 资料 信息
 backup backups 备份
 key keys token secret credential credentials password 密钥 令牌 密码
-test tests tested testing check checked inspect inspected inspection verify verified examine examined review reviewed 测试 检查 检验 检测 验证 审查 复核 核定
+test tests tested testing check checked inspect inspected inspection verify verified examine examined
+  review reviewed 测试 检查 检验 检测 验证 审查 复核 核定
 server servers host 服务器
 production prod live 生产环境 线上
 customer-data 客户数据
 increase increased rise rises raise raised grow grew up 上升 增加 提高 上涨 提升
 decrease decreased fall falls fell drop drops reduce reduced lower lowered down 下降 减少 降低
-more over above exceed exceeds exceeded exceeding beyond greater higher heavier older hotter longer larger than 超过 大于 高于 多于 以上 超
+more over above exceed exceeds exceeded exceeding beyond greater higher heavier older hotter longer larger
+  than 超过 大于 高于 多于 以上 超
 less under below fewer lower lighter younger colder shorter smaller 少于 低于 小于 以下 不足 不满 不到
 gift 礼品 赠品
 sale discount promotion clearance 促销 打折 折扣 特价 优惠
@@ -184,7 +192,7 @@ photo photos picture 照片 图片
 internal internally inside 内部
 guardian parent parents parental 监护人 家长 父母
 competitor competitors rival rivals 竞争对手
-interest rate 利率
+rate 利率
 loan borrow borrowed borrower 贷款 借款
 penalty fine fines fee 违约金 罚款
 salary wage pay 工资 月薪 薪水
@@ -221,7 +229,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 def _tables() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], re.Pattern[str]]:
     english: dict[str, set[str]] = {}
     han: dict[str, set[str]] = {}
-    for number, line in enumerate(_GROUPS.splitlines()):
+    for number, line in enumerate(_GROUPS.replace("\n  ", " ").splitlines()):
         for word in line.split():
             table = han if _HAN.match(word) else english
             for key in {word, word if table is han else stem(word)}:

@@ -1,4 +1,8 @@
-"""Clauses of Chinese text: what stands between two marks, by the cues in it; deadlines by what stands before 内 and 前."""
+"""Clauses of Chinese text: what stands between two marks, by the cues in it; deadlines by what stands before
+内 and 前.
+
+Marks are those of the plain forms: a full-width comma is a comma.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,8 @@ _OUTSIDE = re.compile(r"[^,;!?，。；！？\n]{1,40}?外")
 _DATED = re.compile(r"[于在]?\s*[\d年月日号点时周星期:./-]+(?:[一二三四五六日天])?(?:之前|以前|前|内)?")
 _EVENT = re.compile(r"[\u4e00-\u9fff]{2,8}(?:之|以)?\Z")
 _LEAD = re.compile(
-    r"[ \t*•、`-]*(?:第[一二三四五六七八九十百\d]{1,5}[条章款项节]|[一二三四五六七八九十]{1,3}、|\d{1,2}、)?[ \t]*(?:所以|因此|另外|此外)?"
+    r"[ \t*•、`-]*(?:第[一二三四五六七八九十百\d]{1,5}[条章款项节]|[一二三四五六七八九十]{1,3}、"
+    r"|\d{1,2}、)?[ \t]*(?:所以|因此|另外|此外)?"
 )
 _PERIOD_AHEAD = re.compile(
     r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个?(?:工作日|自然日|小时|分钟|星期|月)|[天日周秒])"
@@ -28,7 +33,8 @@ _PERIOD_AHEAD = re.compile(
 _BOUND = re.compile(r"须|应|必须|请|不得|禁止|将|会|要|务必|保证|承诺|需|不能")
 _BEFORE_ELSE = "目当以之先从提空面眼向往跟门朝史"
 _NO_NEGATION = re.compile(
-    r"不(?:客气|好意思|见|错|久|断|妨|愧|用谢|少|止|时|定期|由|得不|可或缺|禁)|不得(?:[,;。!?\s]|\Z)|不对|没(?:问题|事|关系)|未来|从未|别(?:人|的|处|名)"
+    r"不(?:客气|好意思|见|错|久|断|妨|愧|用谢|少|止|时|定期|由|得不|可或缺|禁)|不得(?:[,;。!?\s]|\Z)"
+    r"|不对|没(?:问题|事|关系)|未来|从未|别(?:人|的|处|名)"
 )
 
 
@@ -131,7 +137,8 @@ def _deadline(lower: str, at: int, end: int) -> tuple[int, int] | None:
         return (at, dated.end()) if dated else (at, stop) if stop > end else None
     if cue == "提前":
         found = re.compile(
-            r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个\s*)?(?:个?(?:工作日|自然日|小时|分钟|星期|月|季度)|[天日周年秒])"
+            r"\s*(?:至少)?\s*[\d.一二两三四五六七八九十百]+\s*(?:个\s*)?(?:个?(?:工作日|自然日|小时|分钟"
+            r"|星期|月|季度)|[天日周年秒])"
         ).match(lower, end)
         stop = found.end() if found else stop
     return (at, stop) if stop > end else None

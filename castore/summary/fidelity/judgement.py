@@ -53,10 +53,13 @@ _STRICT = 1.1
 
 @dataclass(eq=False)
 class Clause:
-    """A fact and what it says: its words in lower case; as they are spelt. deed: the units that are not of its
-    subject. values_kept: whether the other text
-    has all its values; None: it has none. is_dated: they are when. is_new: it is of the summary. is_doubtful: the
-    other text has most of it, and not all."""
+    """A fact and what it says: its words in lower case; as they are spelt; its units, and those of them
+    that are not of its subject.
+
+    values_kept: whether the other text has all its values; None: it has none. is_dated: they say when.
+    is_new: it is of the summary. is_doubtful: the other text has most of it, and not all. around: what its
+    sentence says beside it.
+    """
 
     fact: Fact
     words: str
@@ -94,7 +97,8 @@ def clauses_of(facts: Facts, chosen: list[Fact], other: Facts, *, is_new: bool =
 _LABEL = re.compile(r"\A(?:deadlines?|due|expires|expiry|期限|时限|截止)[\w ]{0,20}[\"'*]*\s*[:=：]\s*")
 _HEAD = {
     "negation": re.compile(
-        r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再|不予|禁止|严禁"
+        r"(?:\b(?:not|never|cannot|no longer)|n't)\b|不得|不能|不可|不允许|不准|不许|不要|不应|不会|不再"
+        r"|不予|禁止|严禁"
         r"|切勿|请勿|勿|没有|未|没|不"
     ),
     "condition": re.compile("仅限|只限|限于|仅"),
@@ -108,7 +112,7 @@ _CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批�
 
 
 def _weighed(kind: str, words: str) -> tuple[list[Unit], list[Unit]]:
-    """The units of a clause, of which those of its subject count less; and those that are not of its subject."""
+    """The units of a clause, those of its subject weighing less; and those that are not of its subject."""
     if kind == "condition" and (consent := _CONSENT.search(words)):
         rest = words[: consent.start()] + " " + words[consent.end() :]
         deed = units_of(consent[1])
@@ -125,10 +129,18 @@ _LABELLED = re.compile(
 )
 
 
+_ONE = re.compile(
+    r"\b(?:an?|one)(?= (?:(?:working|business) )?(?:minute|hour|day|week|month|year))|一(?=个?(?:分钟"
+    r"|小时|工作日|天|日|周|月|年))"
+)
+
+
 def _spelt_out(words: str) -> str:
     """`deadline_days": 7` is 7 days."""
     found = _LABELLED.match(words)
-    return f"within {found[2]} {found[1].rstrip('s')}s" if found else words.removeprefix("提前")
+    return (
+        f"within {found[2]} {found[1].rstrip('s')}s" if found else _ONE.sub("1", words.removeprefix("提前"))
+    )
 
 
 _ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
@@ -222,7 +234,7 @@ _FLIPPED = 0.75
 
 def _enough(kind: str, clause: Clause, passage: Passage, strict: float) -> float:
     if clause.is_new:
-        return {"negation": _BARE, "exception": 0.45}.get(kind, strict * _ENOUGH[kind])
+        return {"negation": _BARE, "exception": 0.55}.get(kind, strict * _ENOUGH[kind])
     enough = (_ENOUGH_WITH_CUE if has_cue(kind, passage.words) else _ENOUGH)[kind]
     if kind == "exception" and excepts(passage.words):
         enough = 0.45

@@ -1,5 +1,6 @@
-"""Labels: `"condition": …`, `deadline_days: 7`, 例外：…, or a line `Exceptions:` above a list. What follows one is a
-fact of its kind.
+"""Labels: `"condition": …`, `deadline_days: 7`, 例外：…, or a line `Exceptions:` above a list.
+
+What follows one is a fact of its kind.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def labelled(lower: str, start: int, end: int) -> list[tuple[str, int, int]]:
         begin, until = found.span(found.lastindex or 0)
         until -= len(lower[begin:until]) - len(lower[begin:until].rstrip(_TRAIL))
         return [(kind, start if kind == "deadline" else begin, until)] if begin < until else []
-    items = []
+    items: list[tuple[str, int, int]] = []
     at = colon.end()
     while len(items) < _ITEMS_MAX and (item := _ITEM.match(lower, at)) is not None:
         begin, at = item.span(1)

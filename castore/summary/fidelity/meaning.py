@@ -1,8 +1,8 @@
 """What a clause says, as units that another text has or has not; and where in a text most of them are.
 
-A unit is one word of English, or one character of Chinese: it has a weight and the terms that stand for it, any
-of which will do (its stem, its concepts, the pairs of characters that it is in). Words that are the cue, say
-little, or are numbers are no units.
+A unit is one word of English, or one character of Chinese: it has a weight and the terms that stand for
+it, any of which will do (its stem, its concepts, the pairs of characters that it is in). Words that are the
+cue or say little are no units.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
+from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -43,31 +44,36 @@ class Unit(NamedTuple):
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
-last extent instead lieu rather save a an the and or but of to in on at by for from with as is are was were be been being am it its this that
-these those there here he she they him them their his her we us our you your i me my do does did done has
-have had having will would shall should may might can could must not no nor so such than then too very
-just also only all any each every some more most other another into onto over under about after before
-when while which who whom whose what where why how if unless except until up out off per via within
-without please don't doesn't didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't
-mustn't hasn't haven't never ever longer case event provided condition conditions subject long once
-whenever assuming allowed permitted possible forbidden prohibited excluded exclude excludes excluding
-exception exceptions exempt apart aside deadline least late later ll ve re d s t m both either neither
-yet still already again back own one two three four five six seven eight nine ten eleven twelve twenty
-thirty sixty ninety hundred thousand million day days hour hours week weeks month months year years
-minute minutes second seconds however though go goes promise promises promised guarantee guarantees
-guaranteed pledge commit committed agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs
-eur usd gbp percent °c c f pm utc apply applies applied applicable clause section article policy rule
-rules make makes made get gets including include includes included upon during above below mean means
-whoever anyone anything everything everyone someone something anybody everybody stays staying
+last extent instead lieu rather save a an the and or but of to in on at by for from with as is are was
+were be been being am it its this that these those there here he she they him them their his her we us
+our you your i me my do does did done has have had having will would shall should may might can could
+must not no nor so such than then too very just also only all any each every some more most other
+another into onto over under about after before when while which who whom whose what where why how if
+unless except until up out off per via within without please don't doesn't didn't isn't aren't wasn't
+weren't won't can't cannot couldn't shouldn't mustn't hasn't haven't never ever longer case event
+provided condition conditions subject long once whenever assuming allowed permitted possible forbidden
+prohibited excluded exclude excludes excluding exception exceptions exempt apart aside deadline least
+late later ll ve re d s t m both either neither yet still already again back own one two three four five
+six seven eight nine ten eleven twelve twenty thirty sixty ninety hundred thousand million day days hour
+hours week weeks month months year years minute minutes second seconds however though go goes promise
+promises promised guarantee guarantees guaranteed pledge commit committed agree agreed agrees kg g mg km
+cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp percent °c c f pm utc apply applies applied applicable
+clause section article policy rule rules make makes made get gets including include includes included
+upon during above below mean means whoever anyone anything everything everyone someone something anybody
+everybody stays staying
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
-    "外除前后它受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应需得个者时若如则让给还再但由向各您我你他们她"
+    "外除前后它受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应"
+    "需得个者时若如则让给还再但由向各您我你他们她"
 )
 _HAN_CUES = re.compile(
-    "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下|条件|的话|方可|才能"
-    "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需|没有|可以|允许|承诺|保证"
-    "|未经|不计|计入|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)|乙方(?=保证)"
+    "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下"
+    "|条件|的话|方可|才能"
+    "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
+    "|没有|可以|允许|承诺|保证"
+    "|未经|不计|计入|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
+    "|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
 _PREFIX = 6
@@ -93,9 +99,11 @@ def units_of(lower: str) -> list[Unit]:
 
 
 _COMMON_WORDS = """
-figure become becomes became took participant participants advance user users assistant customer occur occurs occurred happened row consecutive drop drops dropped fall falls fell rise rises send sends sent use uses used take takes taken give gives given show shows add adds added work works set
-put call keep keeps new good way thing things people person time times place part case cases gladly
-happen happens end ends start starts beginning cover covers covered
+figure become becomes became took participant participants advance user users assistant customer occur
+occurs occurred happened row consecutive drop drops dropped fall falls fell rise rises send sends sent
+use uses used take takes taken give gives given show shows add adds added work works set put call keep
+keeps new good way thing things people person time times place part case cases gladly happen happens end
+ends start starts beginning cover covers covered
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
@@ -139,13 +147,8 @@ def _han_units(run: str) -> list[Unit]:
 
 _NUMBERED = 0.3
 """The weight of a number: whether its value is kept is asked elsewhere, but it tells where to look."""
-_NUMBERS = {
-    word: f"#{value}"
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-    )
-    if value
-}
+_NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_NUMBERS = {word: f"#{value}" for value, word in enumerate(_NUMBER_WORDS.split(), 1)}
 
 
 def _number(word: str) -> str:
@@ -168,7 +171,7 @@ def terms_of(lower: str) -> set[str]:
     for word in _WORD.findall(lower):
         if is_han(word[0]):
             found.update(word)
-            found.update(map("".join, zip(word, word[1:], strict=False)))
+            found.update(map("".join, pairwise(word)))
             for _, _, concepts in han_concepts(word):
                 found |= concepts
         elif word[0].isdigit():

@@ -1,4 +1,4 @@
-"""Polarity: whether words say yes or no, more or less, before or after; English and Chinese, in lower case."""
+"""Polarity: whether words in lower case say yes or no, more or less, and only or also."""
 
 from __future__ import annotations
 
@@ -16,46 +16,61 @@ __all__ = [
     "is_later",
     "is_led_by_if",
     "is_only_then",
-    "negations",
     "is_weakly_negated",
+    "negations",
     "says_no",
     "takes_back",
     "waits",
 ]
 
 _NO = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|nowhere|without|zero|nil|few|little|hardly|rarely"
-    r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless|exempt\w*"
-    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|beyond|forfeit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
-    r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until|before|free(?! to\b)"
-    r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+|prevent\w*"
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|nowhere|without|zero|nil|few|little"
+    r"|hardly|rarely"
+    r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless"
+    r"|exempt\w*"
+    r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|beyond"
+    r"|forfeit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
+    r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until"
+    r"|before|free(?! to\b)"
+    r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+"
+    r"|prevent\w*"
     r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*|barred"
-    r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+|gone|any ?more"
-    r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against|dismiss\w*|postpon\w+|defer\w*|halt\w*"
-    r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret|confidential"
-    r"|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible|sufficient)\w*)\b|n't\b"
-    r"|才(?!华|艺)|等到|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
-    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|之外|(?<!可)以外|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
+    r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+"
+    r"|gone|any ?more"
+    r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against|dismiss\w*|postpon\w+"
+    r"|defer\w*|halt\w*"
+    r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret"
+    r"|confidential"
+    r"|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible"
+    r"|sufficient)\w*)\b|n't\b"
+    r"|才(?!华|艺)|等到|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了"
+    r"|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
+    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
 )
 """All that may say that something is not so, or only so."""
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|none|without)\b|n't\b|\bun[a-z]{5,}|不(?!同|仅|断|良)|没|未(?!来)|无(?!论)"
+    r"\b(?:not|no(?! (?:later|more|less|fewer|longer than))|never|cannot|neither|nor|none|without)\b"
+    r"|n't\b|\bun[a-z]{5,}|不(?!同|仅|断|良)|没|未(?!来)|无(?!论)"
 )
 _POSITIVE = re.compile(
-    r"\b(?:may|can|will|is|are|was|were|must|should|has|have|had|does|did|do|too|also|approved|allowed)\b|也|可以|允许|同意|都|仍可|要|会"
+    r"\b(?:may|can|will|is|are|was|were|must|should|has|have|had|does|did|do|too|also|approved"
+    r"|allowed)\b|也|可以|允许|同意|都|仍可|要|会"
 )
 _INCLUDING = re.compile(
     r"\bincluding\b|\beven (?:if|for|when)\b|\bas well\b|\btoo\b|\balso\b|包括|包含|也|含|即使|在内|同样"
 )
 _IF = re.compile(r"\b(?:if|when|whenever|provided|as long as|once)\b|如果|若|只要|当|一旦")
 _UP = re.compile(
-    r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|or later|beyond)\b|超过|大于|高于|多于|以上|超出"
+    r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|or later"
+    r"|beyond)\b|超过|大于|高于|多于|以上|超出"
 )
 _DOWN = re.compile(
-    r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller)\b|少于|低于|小于|以下|不足|不满|未满|不到|不超过"
+    r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller)\b|少于|低于|小于|以下"
+    r"|不足|不满|未满|不到|不超过"
 )
 _EXCEPTS = re.compile(
-    r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非|(?<![删清移排解去消免拆扣])除了|例外|不包括|不含|不在"
+    r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非"
+    r"|(?<![删清移排解去消免拆扣])除了|例外|不包括|不含|不在"
 )
 _WAITS = re.compile(r"\b(?:before|until|till|unless|without|prior)\b|之前|前|未经|没有")
 _ONLY_THEN = re.compile(
@@ -66,11 +81,14 @@ _WEAKLY = re.compile(
 )
 """What denies without a `not`."""
 _RESTRICTS = re.compile(
-    r"\b(?:needs?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需|只|仅|经|才|照常|仍|则"
+    r"\b(?:needs?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需"
+    r"|只|仅|经|才|照常|仍|则"
 )
 _ONLY = re.compile(
-    r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody|none|never|cannot|who|those|whoever"
-    r"|once|after|until|to get|reserved|for|with|when|where|provided|to|wait)\b|n't\b|仅|只|限|须|必须|要|才|不|禁|非|无|未|方可|专"
+    r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody"
+    r"|none|never|cannot|who|those|whoever"
+    r"|once|after|until|to get|reserved|for|with|when|where|provided|to|wait)\b|n't\b|仅|只|限|须|必须"
+    r"|要|才|不|禁|非|无|未|方可|专"
 )
 _LATER = re.compile(
     r"\b(?:after|since|from|no earlier than|not before|starting|following)\s*\Z|从\s*\Z|自\s*\Z"
@@ -80,11 +98,14 @@ _LATER = re.compile(
 _CUES = {
     "negation": _NEGATION,
     "promise": re.compile(
-        r"\b(?:will|shall|promis\w+|guarant\w+|commit\w*|pledg\w+|going to|agree\w*)\b|'ll\b|会|将|承诺|保证|负责"
+        r"\b(?:will|shall|promis\w+|guarant\w+|commit\w*|pledg\w+|going to|agree\w*)\b|'ll\b|会|将|承诺"
+        r"|保证|负责"
     ),
     "condition": re.compile(
-        r"\b(?:if|when|whenever|only|unless|provided|once|as long as|in case|should|after|until|before|requir\w+|needs?|must"
-        r"|subject|depend\w*|condition\w*|limited|assuming|where|with|without|for)\b|如|若|只|仅|前提|须|需|经|当|凡|一旦|的话|限|才|时"
+        r"\b(?:if|when|whenever|only|unless|provided|once|as long as|in case|should|after|until|before"
+        r"|requir\w+|needs?|must"
+        r"|subject|depend\w*|condition\w*|limited|assuming|where|with|without|for)\b|如|若|只|仅|前提|须"
+        r"|需|经|当|凡|一旦|的话|限|才|时"
     ),
 }
 

@@ -1,0 +1,75 @@
+"""A cue in an English text, and the clause around it."""
+
+from __future__ import annotations
+
+import re
+
+from castore.summary.fidelity.cues import BREAK_BEHIND, CLAUSE_END
+
+__all__ = ["REACH", "Place", "Span", "is_past"]
+
+Span = tuple[str, int, int]
+REACH = 110
+"""Characters before and behind a cue, at most, that belong to its clause."""
+_WORDS_MAX = 16
+
+
+_LED = re.compile(r"\s(?:if|when|where|for|that|in|unless|so|while|which)\b")
+"""What belongs to a cue although a clause may begin with it."""
+
+
+class Place:
+    """Where a cue stands: `lower[at:end]`. floor: where the last clause ended."""
+
+    __slots__ = ("at", "end", "floor", "lower", "raw")
+
+    def __init__(self, lower: str, raw: str) -> None:
+        self.lower = lower
+        self.raw = raw
+        self.at = self.end = self.floor = 0
+
+    def ahead(self, count: int = 40) -> str:
+        return self.lower[self.end : self.end + count]
+
+    def behind(self, count: int = 45) -> str:
+        return self.lower[max(self.floor, self.at - count) : self.at]
+
+    def stop(self) -> int:
+        """Where the clause ends that the cue is in."""
+        led = _LED.match(self.lower, self.end)
+        found = CLAUSE_END.search(self.lower, led.end() if led else self.end, self.end + REACH)
+        if found is not None:
+            return found.start()
+        limit = min(len(self.lower), self.end + REACH)
+        return limit if limit == len(self.lower) else max(self.end, self.lower.rfind(" ", self.end, limit))
+
+    def start(self) -> int:
+        """Where it begins."""
+        low = max(self.floor, self.at - REACH)
+        start = (
+            low
+            if low == self.floor or self.lower[low - 1].isspace()
+            else self.lower.find(" ", low, self.at) + 1
+        )
+        for found in BREAK_BEHIND.finditer(self.lower, low, self.at):
+            start = found.end()
+        return start if start <= self.at else self.at
+
+    def leading(self, kind: str) -> Span:
+        """The clause from its cue on."""
+        return kind, self.at, self.stop()
+
+    def around(self, kind: str) -> Span:
+        """The whole clause."""
+        return kind, self.start(), self.stop()
+
+
+_PRESENT = re.compile(
+    r"\b(?:is|are|be|been|has|have|gets?|becomes?|remains?|can|will|must|may|does|do|exceeds?|isn't|aren't)\b"
+)
+_PAST = re.compile(r"\b(?:was|were|had|did|went|came|saw|got|took|made|said|told|[a-z]+ed)\b")
+
+
+def is_past(words: str) -> bool:
+    """Whether it tells what was."""
+    return _PAST.search(words) is not None and _PRESENT.search(words) is None
