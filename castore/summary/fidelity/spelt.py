@@ -27,7 +27,7 @@ _FIRST = (
 # One pass for each character before: to look for one is several times as fast as for one of several.
 _BEHIND = [re.compile(f"{before}{_FIRST}") for before in (" ", "\n", r"\(", "-")]
 _ARTICLE = re.compile(
-    r" an? (?P<unit>second|minute|hour|day|week|month|quarter|year|fortnight|decade|(?:business|working) day)"
+    r" an? (?P<unit>second|minute|hour|day|week|month|year|fortnight|decade|(?:business|working) day)"
     r"(?![a-z-])(?P<half> and an? half)?"
 )
 _HALF_PRICE = re.compile("half[ -]price")
