@@ -27,7 +27,7 @@ damage damaged broken defective faulty fault 损坏 破损 故障 坏
 open opened unseal unsealed 拆封 打开 开封
 pay paid payment pays 支付 付款 付 缴纳 交 支出
 fee cost charge price expense 费用 费 价格 运费 金额
-free gratis complimentary waive waived 免费
+free gratis complimentary waive waived 免费 收费
 approve approved approval consent permission permit agree agreed authorise authorize authorisation
   authorization signoff endorse accept accepted 批准 同意 审批 许可 授权 审核 核准 签字
 manager boss 经理
@@ -108,7 +108,7 @@ answer answered reply replied respond responded response 答复 回复 回应 �
 call called phone phoned ring telephone 打电话 致电 来电 拨打 电话
 email mail e-mail 邮件 邮箱
 bring carry 携带 带
-enter entry access admission admitted 进入 访问 入内
+enter entry access admission admitted 进入 访问 入内 放行 入场 进场 入馆
 late delay delayed overdue 迟到 延误 逾期 推迟 延迟
 early earlier soon sooner 提前 提早
 reject rejected refuse refused deny denied decline declined 拒绝 驳回

@@ -48,7 +48,8 @@ ENGLISH = re.compile(
 
 CLAUSE_END = re.compile(
     r"[.:!?](?=\s|\Z)|,(?!\d)|[;\n()\[\]{}\"|。，；！？：“”—]|\s[-–*]\s"
-    r"|\s(?:but|and then|because|so that|so|while|whereas|which|then|otherwise|unless|except|if|when"
+    r"|\s(?:but|and then|because|so that|so|while|whereas|which|then|otherwise|unless|except|if"
+    r"|once (?:you|we|they|the|all|it|he|she|i)|when"
     r"|provided that"
     r"|and (?:must|may|should|can|will|is|are|the|it|we|they|you|no|do|does|did|approved))\b"
 )
@@ -120,7 +121,8 @@ PROMISED = re.compile(
     r"|back up|swap"
     r"|match|dispatch|collect|pick|install|test|build|buil[dt]|revisit|decide|backport|retire|freeze"
     r"|renew|serve"
-    r"|receive|exchange|cancel|convert|transfer|upgrade|rotate|audit|plant|paint|clean|donate|match"
+    r"|receive|phone|visit|assist|help|accompan|guide|bear|teach|improve|monitor|fund|absorb|escort"
+    r"|store|exchange|cancel|convert|transfer|upgrade|rotate|audit|plant|paint|clean|donate|match"
     r"|double|cap)"
 )
 """What one promises to do, behind `will`."""
@@ -130,7 +132,8 @@ _HAN_EXCEPTION = (
     "|例外|不包括|不包含|不含|不适用|豁免|不在此限|不在此列|不计入|另有约定"
 )
 _HAN_CONDITION = (
-    '如果|如(?=[未需有遇因您你无经果已逾超不在出])|(?:(?<=[\\s,;:!?，。；：、！？“"(（但而则,])'
+    "如果|要是|如(?=[未需有遇因您你无经果已逾超不在出])|(?:(?<=[\\s,;:!?，。；：！？])"
+    '|\\A)如(?![下图何此同是上前今初期实一约])|(?:(?<=[\\s,;:!?，。；：、！？“"(（但而则,])'
     "|\\A)若(?!干)|倘若|假如|一旦|只要|只有|限于|前提(?![交出醒供升前])|情况下|情形下|条件(?=下|是|为"
     "|\\W{0,3}[:=：])|(?<=的)话(?![题语费剧])"
     "|(?<!不)仅(?:限|对|在|当|适用|供|向|允许|可|能|由|支持)|只(?:能|限|对|在|适用|允许|可)"
@@ -140,7 +143,8 @@ _HAN_CONDITION = (
     "|(?:需要?|须|应|必须)(?:[由经])(?=[^,;:，。；\n]{0,12}(?:批准|同意|审批|审核|授权|许可|签字))"
 )
 _HAN_DEADLINE = (
-    "截止|截至|最迟|最晚|不晚于|不迟于|提前(?=\\s*(?:至少)?[\\d一二两三四五六七八九十])|(?<![国市室])内|前(?![往提端])"
+    "截止|截至|最迟|最晚|不晚于|不迟于|提前(?=\\s*(?:至少)?[\\d一二两三四五六七八九十])|(?<![国市室])内"
+    "|前(?![往提端])"
     "|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|[时期]限|有效期|期至"
 )
 _HAN_NEGATION = (
@@ -148,11 +152,12 @@ _HAN_NEGATION = (
     "|不(?![变过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
 )
 _HAN_PROMISE = (
-    "承诺|保证|答应|我们会|我们将|我会|我将|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按代举推送派增配赠陪帮邀每])|负责"
+    "承诺|保证|答应|我们会|我们将|我会|我将"
+    "|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按代举推送派增配赠陪帮邀每])|负责"
     "|会(?=[在于为把按]|尽快|通知|安排|发|联系|退|提供)|确保"
 )
 HAN_FIRST = re.compile(
-    "[满除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别"
+    "[满要除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别"
     "承保答我将负会确已]"
 )
 """What every Chinese cue begins with."""

@@ -26,6 +26,8 @@ _DEEDS_AT_ONCE = (
 )
 _DONE_AT_ONCE = frozenset(_DEEDS_AT_ONCE.split())
 """What somebody may be about to do, and then it is no promise unless it says when."""
+_DATE_REACH = 12
+"""Characters behind the clause, at most, where it may say when."""
 _NO_DEED = re.compile(
     r"\s(?:fail|need|cause|look|show|become|happen|depend|mean|see|want|find|not|never|no|likely|probably)\b"
 )
@@ -45,7 +47,11 @@ def will(place: Place) -> Span | None:
     kind, start, end = place.around("promise")
     if delivers:
         is_mine = before.endswith((" i", "\ni")) or before == "i"
-        if is_mine and delivers[1] in _DONE_AT_ONCE and not _DATED_DEED.search(place.lower, place.end, end):
+        if (
+            is_mine
+            and delivers[1] in _DONE_AT_ONCE
+            and not _DATED_DEED.search(place.lower, place.end, end + _DATE_REACH)
+        ):
             return None
         return kind, start, end
     if _SPEAKER.search(before) and not _AT_ONCE.match(place.lower, place.end):

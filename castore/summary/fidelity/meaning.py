@@ -44,23 +44,23 @@ class Unit(NamedTuple):
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
-last extent instead lieu rather save a an the and or but of to in on at by for from with as is are was
-were be been being am it its this that these those there here he she they him them their his her we us
-our you your i me my do does did done has have had having will would shall should may might can could
-must not no nor so such than then too very just also only all any each every some more most other
-another into onto over under about after before when while which who whom whose what where why how if
-unless except until up out off per via within without please don't doesn't didn't isn't aren't wasn't
-weren't won't can't cannot couldn't shouldn't mustn't hasn't haven't never ever longer case event
-provided condition conditions subject long once whenever assuming allowed permitted possible forbidden
-prohibited excluded exclude excludes excluding exception exceptions exempt apart aside deadline least
-late later ll ve re d s t m both either neither yet still already again back own one two three four five
-six seven eight nine ten eleven twelve twenty thirty sixty ninety hundred thousand million day days hour
-hours week weeks month months year years minute minutes second seconds however though go goes promise
-promises promised guarantee guarantees guaranteed pledge commit committed agree agreed agrees kg g mg km
-cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp percent °c c f pm utc apply applies applied applicable
-clause section article policy rule rules make makes made get gets including include includes included
-upon during above below mean means whoever anyone anything everything everyone someone something anybody
-everybody stays staying
+first beforehand prior previously last extent instead lieu rather save a an the and or but of to in on
+at by for from with as is are was were be been being am it its this that these those there here he she
+they him them their his her we us our you your i me my do does did done has have had having will would
+shall should may might can could must not no nor so such than then too very just also only all any each
+every some more most other another into onto over under about after before when while which who whom
+whose what where why how if unless except until up out off per via within without please don't doesn't
+didn't isn't aren't wasn't weren't won't can't cannot couldn't shouldn't mustn't hasn't haven't never
+ever longer case event provided condition conditions subject long once whenever assuming allowed
+permitted possible forbidden prohibited excluded exclude excludes excluding exception exceptions exempt
+apart aside deadline least late later ll ve re d s t m both either neither yet still already again back
+own one two three four five six seven eight nine ten eleven twelve twenty thirty sixty ninety hundred
+thousand million day days hour hours week weeks month months year years minute minutes second seconds
+however though go goes promise promises promised guarantee guarantees guaranteed pledge commit committed
+agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp percent °c c f pm utc
+apply applies applied applicable clause section article policy rule rules make makes made get gets
+including include includes included upon during above below mean means whoever anyone anything
+everything everyone someone something anybody everybody stays staying
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
@@ -72,7 +72,7 @@ _HAN_CUES = re.compile(
     "|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
     "|没有|可以|允许|承诺|保证"
-    "|未经|不计|计入|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
+    "|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
     "|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
