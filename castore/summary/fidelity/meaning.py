@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import nlargest
 from itertools import pairwise
 from typing import NamedTuple
@@ -112,6 +112,7 @@ def _weight(word: str) -> float:
     return 0.4 if word in _COMMON else 0.5 if word.endswith("ly") else 1.0
 
 
+@lru_cache(maxsize=1 << 15)
 def _of_word(word: str) -> frozenset[str]:
     word = word.partition("'")[0]
     # The stemmer makes one of what is custom and who is a customer.
@@ -177,13 +178,20 @@ def terms_of(lower: str) -> set[str]:
         elif word[0].isdigit():
             found.add(_number(word))
         else:
-            found |= _of_word(word)
-            if word in _NUMBERS:
-                found.add(_NUMBERS[word])
-            for prefix in _DENYING:
-                if word.startswith(prefix) and len(word) > len(prefix) + 4:
-                    found |= _of_word(word[len(prefix) :])
+            found |= _all_of_word(word)
     return found
+
+
+@lru_cache(maxsize=1 << 15)
+def _all_of_word(word: str) -> frozenset[str]:
+    """The terms of a word, and those of what it denies: of `unopened` those of `opened` too."""
+    terms = set(_of_word(word))
+    if word in _NUMBERS:
+        terms.add(_NUMBERS[word])
+    for prefix in _DENYING:
+        if word.startswith(prefix) and len(word) > len(prefix) + 4:
+            terms |= _of_word(word[len(prefix) :])
+    return frozenset(terms)
 
 
 def coverage(units: Sequence[Unit], terms: set[str] | frozenset[str]) -> float:
