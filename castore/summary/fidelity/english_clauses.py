@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from heapq import merge
 
 from castore.summary.fidelity import english_deadlines as deadlines
 from castore.summary.fidelity import english_promises as promises
@@ -19,7 +18,7 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
     """Kind and span of each."""
     place = Place(lower, raw)
     dated = 0
-    for at, end in merge(_cues(lower), _contracted(lower), _wills(lower)):
+    for at, end in sorted([*_cues(lower), *_contracted(lower), *_wills(lower)]):
         cue = lower[at:end]
         if cue in LABELS and at >= place.floor and (facts := labelled(lower, at, end)):
             yield from facts

@@ -45,15 +45,19 @@ class Place:
 
     def start(self) -> int:
         """Where it begins."""
-        low = max(self.floor, self.at - REACH)
-        start = (
-            low
-            if low == self.floor or self.lower[low - 1].isspace()
-            else self.lower.find(" ", low, self.at) + 1
-        )
-        for found in BREAK_BEHIND.finditer(self.lower, low, self.at):
-            start = found.end()
-        return start if start <= self.at else self.at
+        lower, at = self.lower, self.at
+        low = max(self.floor, at - REACH)
+        if low > self.floor and not lower[low - 1].isspace():
+            low = lower.find(" ", low, at) + 1 or at
+        # The commonest marks are found sooner this way.
+        low = max(low, lower.rfind("\n", low, at) + 1)
+        for mark in (". ", ", "):
+            if (found := lower.rfind(mark, low, at)) >= 0:
+                low = found + 2
+        start = low
+        for match in BREAK_BEHIND.finditer(lower, low, at):
+            start = match.end()
+        return min(start, at)
 
     def leading(self, kind: str) -> Span:
         """The clause from its cue on."""
