@@ -16,7 +16,7 @@ from castore.summary.fidelity.model import Compared, Fact, Facts
 __all__ = ["TOKENS", "compare"]
 
 TOKENS = ("path", "command", "identifier", "url", "email", "code", "quote", "name")
-_PAIRS_MAX = 40_000
+_PAIRS_MAX = 10_000
 """Pairs of lost and invented facts of one kind, at most, that are held against each other."""
 
 _known: WeakKeyDictionary[Facts, WeakKeyDictionary[Facts, dict[str, Compared]]] = WeakKeyDictionary()

@@ -10,7 +10,6 @@ from castore.summary.fidelity.model import Fact, Facts
 from castore.summary.fidelity.name_words import COMMON, GENERIC, NEVER
 from castore.summary.fidelity.names import name_parts
 from castore.summary.fidelity.said import Said, said_by
-from castore.summary.fidelity.sentences import sentences
 from castore.summary.fidelity.terms import is_han, terms
 
 __all__ = ["is_kept"]
@@ -51,22 +50,19 @@ def _identifier(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, 
     key = str(fact.key)
     if is_reverse:
         return _HEX.fullmatch(phrase) is not None and re.search(rf"\b{phrase}", said.lower) is not None
-    first = re.split(r"[-:]", key, maxsplit=1)[0]
-    return (_HEX.fullmatch(key) is not None or len(key) == 36) and any(
-        key.startswith(word) and len(word) > 6 and said.has(word)
-        for word in said.words
-        if word[0] == first[0]
-    )
+    if _HEX.fullmatch(key) is None and len(key) != 36:
+        return False
+    return any(key[:size] in said.words and said.has(key[:size]) for size in range(7, len(key)))
 
 
 def _path(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_reverse: bool) -> bool:
     key = str(fact.key)
     if said.has(phrase) or said.has(key):
         return True
-    for other in there.of("path"):
-        if _is_end(str(other), key) or _is_end(key, str(other)):
-            return True
     name = key.rpartition("/")[2]
+    for other, _ in said.paths.like((name,)):
+        if _is_end(other, key) or _is_end(key, other):
+            return True
     if is_reverse:
         parts = [part for part in re.split(r"[/\\]", key) if part not in ("", ".", "..", "~")]
         return bool(parts) and all(said.has(part, joins=_LOOSELY) for part in parts)
@@ -112,18 +108,16 @@ def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_re
     wanted = terms(phrase)
     if not wanted:
         return True
-    if any(wanted <= terms(str(key)) for key in there.of("quote")):
+    quotes = [said_terms for _, said_terms in said.quotes.like(wanted)]
+    if any(wanted <= other for other in quotes):
         return True
-    if any(_is_other_quote(wanted, terms(str(key)), here) for key in there.of("quote")):
+    if any(_is_other_quote(wanted, other) for other in quotes):
         return False
     share = _QUOTE_SHARE if len(wanted) > (7 if is_reverse else 2) else 1.0
-    return any(
-        len(wanted & terms(said.lower[start:end])) >= share * len(wanted)
-        for start, end in sentences(said.lower)
-    )
+    return any(len(wanted & held) >= share * len(wanted) for _, held in said.sentences.like(wanted))
 
 
-def _is_other_quote(wanted: frozenset[str], other: frozenset[str], here: Facts) -> bool:
+def _is_other_quote(wanted: frozenset[str], other: frozenset[str]) -> bool:
     """Whether the other quotation is this one with other words in it."""
     return 2 * len(wanted & other) >= min(len(wanted), len(other)) > 0 and bool(other - wanted)
 
@@ -169,11 +163,8 @@ def _is_han_name_kept(phrase: str, said: Said) -> bool:
 def _has_rival(parts: list[str], here: Facts, there: Facts) -> bool:
     """Whether the other text has a name with a part of this and one that this text does not have at all."""
     ours = said_by(here)
-    for key in there.of("name"):
-        theirs = str(key).split()
-        if not set(parts).isdisjoint(theirs) and any(not ours.has_word(part) for part in theirs):
-            return True
-    return False
+    theirs = said_by(there).names.like(parts)
+    return any(not all(map(ours.has_word, other)) for _, other in theirs)
 
 
 def _is_shortened(parts: list[str], phrase: str, said: Said) -> bool:

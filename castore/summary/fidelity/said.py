@@ -1,16 +1,17 @@
 """What a text says, to look words up in: whether something stands there, in whatever form.
 
-Law: a look-up takes time for what is looked up and, if all its words are in the text, for the text.
+Law: a look-up takes time for what is looked up and, if all its words are in the text, for finding them there.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from castore.summary.fidelity.model import Facts
-from castore.summary.fidelity.sentences import sentence_around
+from castore.summary.fidelity.sentences import sentence_around, sentences
 from castore.summary.fidelity.terms import is_han, stem, terms
 
 __all__ = ["Said", "said_by"]
@@ -22,6 +23,7 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[a-z]{2,}")
 _TRIES_MAX = 200
 """Places of a word, at most, that are looked at for one that is bounded."""
+_LIKE_MAX = 100
 _JOINS = frozenset("-/.@:=")
 
 _all: WeakKeyDictionary[Facts, Said] = WeakKeyDictionary()
@@ -31,15 +33,61 @@ def said_by(facts: Facts) -> Said:
     """Made once for the facts of a text."""
     said = _all.get(facts)
     if said is None:
-        said = _all[facts] = Said(facts.text.lower)
+        said = _all[facts] = Said(facts)
     return said
+
+
+class Index:
+    """Pieces of a text by their terms."""
+
+    def __init__(self, pieces: Iterable[tuple[str, Iterable[str]]]) -> None:
+        self._pieces: list[tuple[str, frozenset[str]]] = []
+        self._by_term: dict[str, list[int]] = {}
+        for piece, said in pieces:
+            held = frozenset(said)
+            for term in held:
+                self._by_term.setdefault(term, []).append(len(self._pieces))
+            self._pieces.append((piece, held))
+
+    def like(self, wanted: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        """Those that share a term, with their terms: _LIKE_MAX of each at most, of the rarest first."""
+        seen: set[int] = set()
+        found = [self._by_term[term] for term in wanted if term in self._by_term]
+        for places in sorted(found, key=len):
+            for place in places[:_LIKE_MAX]:
+                if place not in seen:
+                    seen.add(place)
+                    yield self._pieces[place]
 
 
 class Said:
     """lower: the text, in lower case."""
 
-    def __init__(self, lower: str) -> None:
-        self.lower = lower
+    def __init__(self, facts: Facts) -> None:
+        self.lower = facts.text.lower
+        self._keys = {kind: [str(key) for key in facts.of(kind)] for kind in ("quote", "path", "name")}
+        self._around: dict[tuple[int, int], frozenset[str]] = {}
+
+    @cached_property
+    def quotes(self) -> Index:
+        """The keys of quotations, by their terms."""
+        return Index((key, terms(key)) for key in self._keys["quote"])
+
+    @cached_property
+    def paths(self) -> Index:
+        """The keys of paths, by their last names."""
+        return Index((key, (key.rpartition("/")[2],)) for key in self._keys["path"])
+
+    @cached_property
+    def names(self) -> Index:
+        """The keys of names, by their parts."""
+        return Index((key, key.split()) for key in self._keys["name"])
+
+    @cached_property
+    def sentences(self) -> Index:
+        """Its sentences, by their terms."""
+        lower = self.lower
+        return Index(("", terms(lower[start:end])) for start, end in sentences(lower))
 
     @cached_property
     def flat(self) -> str:
@@ -50,6 +98,15 @@ class Said:
     def loose(self) -> str:
         """Its words and numbers alone, a space between any two."""
         return f" {' '.join(_WORDS.findall(self.lower))} "
+
+    @cached_property
+    def loose_words(self) -> frozenset[str]:
+        return frozenset(self.loose.split())
+
+    @cached_property
+    def tight(self) -> str:
+        """Its words and numbers, with nothing between."""
+        return "".join(self.loose.split())
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -79,7 +136,7 @@ class Said:
     def has(self, phrase: str, *, joins: frozenset[str] = _JOINS) -> bool:
         """Whether the phrase stands there as it is, and not as a part of something longer."""
         phrase = " ".join(phrase.translate(_MARKS).split())
-        if not phrase:
+        if not phrase or not self.words.issuperset(_PIECE.findall(phrase)):
             return False
         flat = self.flat
         at = flat.find(phrase)
@@ -95,11 +152,11 @@ class Said:
     def has_loose(self, phrase: str) -> bool:
         """Whether its words stand there in a row, whatever is between them."""
         words = _WORDS.findall(phrase)
-        if not words:
+        if not words or not all(word in self.loose_words or is_han(word[0]) for word in words):
             return False
         said = " ".join(words)
         if is_han(said[0]) or is_han(said[-1]):
-            return said in self.loose or "".join(said.split()) in "".join(self.loose.split())
+            return said in self.loose or said.replace(" ", "") in self.tight
         return f" {said} " in self.loose
 
     def has_word(self, word: str) -> bool:
@@ -110,8 +167,12 @@ class Said:
 
     def terms_around(self, offset: int, end: int) -> frozenset[str]:
         """The terms of the sentence, but for those of the characters from offset to end."""
-        begin, until = sentence_around(self.lower, offset)
-        return terms(self.lower[begin:offset] + "\n" + self.lower[end : max(until, end)])
+        found = self._around.get((offset, end))
+        if found is None:
+            begin, until = sentence_around(self.lower, offset)
+            found = terms(self.lower[begin:offset] + "\n" + self.lower[end : max(until, end)])
+            self._around[offset, end] = found
+        return found
 
 
 def _ends_well(flat: str, edge: str, at: int, way: int, joins: frozenset[str]) -> bool:
