@@ -19,7 +19,7 @@ __all__ = ["name_facts", "name_parts"]
 
 _LETTERS = r"[A-Za-z\u00c0-\u024f]"
 _WORD = rf"[A-Z\u00c0-\u00de]{_LETTERS}*+(?:['&.-](?!s\b){_LETTERS}++)*+"
-_LINK = r"(?:[ ]| (?:of|of the|de|la|van|von|der|den|di|da|du|del|al|el|bin|&|and the) )"
+_LINK = r" (?:(?:of(?: the)?|d(?:e[rnl]?|[iau])|la|v[ao]n|al|and the|bin|el|&) )?"
 _NAME = re.compile(rf"{_WORD}(?:{_LINK}{_WORD}){{0,6}}+(?![0-9_]|-[0-9])")
 _BEFORE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789,)%'\"")
 """What may stand, before a space, inside of a sentence."""
