@@ -69,7 +69,7 @@ def _speed(text: str) -> dict[str, float]:
         begin = time.process_time()
         for _ in extract(whole):
             pass
-        taken[extract.__module__.rpartition(".")[2]] = time.process_time() - begin
+        taken[extract.__module__.split(".")[3]] = time.process_time() - begin
     return taken
 
 

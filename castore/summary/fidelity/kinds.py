@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from castore.summary.fidelity import clauses, compare_clauses, compare_tokens, compare_values, tokens, values
+from castore.summary.fidelity import compare_tokens, tokens
+from castore.summary.fidelity.clauses import compare as compare_clauses
+from castore.summary.fidelity.clauses import extract as clauses
 from castore.summary.fidelity.json_text import readable
 from castore.summary.fidelity.model import Compare, Fact, Facts, Text
+from castore.summary.fidelity.values import compare as compare_values
+from castore.summary.fidelity.values import extract as values
 
 __all__ = ["EXTRACTORS", "KINDS", "Kind", "facts_of"]
 

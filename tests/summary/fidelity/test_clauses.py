@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castore.summary.fidelity.check import check_text
-from castore.summary.fidelity.clauses import extract
+from castore.summary.fidelity.clauses.extract import extract
 from castore.summary.fidelity.kinds import facts_of
 from castore.summary.fidelity.model import Finding, Text
 from tests.summary.fidelity.clause_cases import IDLE, SAID

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from castore.summary.fidelity.check import check_facts
 from castore.summary.fidelity.kinds import facts_of
 from castore.summary.fidelity.model import Fact, Text
-from castore.summary.fidelity.values import extract
+from castore.summary.fidelity.values.extract import extract
 
 VALUES = ("number", "money", "percent", "date", "time", "duration", "version")
 

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from castore.summary.fidelity.english_clauses import english_clauses
-from castore.summary.fidelity.han_clauses import han_clauses
-from castore.summary.fidelity.idle import is_idle
+from castore.summary.fidelity.clauses.english import english_clauses
+from castore.summary.fidelity.clauses.han import han_clauses
+from castore.summary.fidelity.clauses.idle import is_idle
 from castore.summary.fidelity.model import Fact, Text
 
 __all__ = ["extract"]

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from castore.summary.fidelity.dates import DAYPARTS, Clock, clock_of
-from castore.summary.fidelity.measures import PEOPLE, Measure, measures
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import HAN_DIGITS, han_value, number_at, words_value
-from castore.summary.fidelity.units import UNITS, unit_of_han
+from castore.summary.fidelity.values.dates import DAYPARTS, Clock, clock_of
+from castore.summary.fidelity.values.measures import PEOPLE, Measure, measures
+from castore.summary.fidelity.values.numerals import HAN_DIGITS, han_value, number_at, words_value
+from castore.summary.fidelity.values.units import UNITS, unit_of_han
 
 __all__ = ["COUNTED", "han_numbers", "share_of", "spelt_numbers"]
 

@@ -12,11 +12,11 @@ from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from functools import cached_property
 
-from castore.summary.fidelity import forms
-from castore.summary.fidelity.dates import Clock, Day, holds
-from castore.summary.fidelity.measures import Near, measures
 from castore.summary.fidelity.model import Fact, Facts
-from castore.summary.fidelity.numerals import NUMBER, Magnitude, han_value, number_value, words_value
+from castore.summary.fidelity.values import forms
+from castore.summary.fidelity.values.dates import Clock, Day, holds
+from castore.summary.fidelity.values.measures import Near, measures
+from castore.summary.fidelity.values.numerals import NUMBER, Magnitude, han_value, number_value, words_value
 
 __all__ = ["HALF_DAY", "ValueIndex", "turned", "without_zeros"]
 

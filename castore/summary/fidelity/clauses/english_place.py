@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castore.summary.fidelity.cues import BREAK_BEHIND, CLAUSE_END
+from castore.summary.fidelity.clauses.cues import BREAK_BEHIND, CLAUSE_END
 
 __all__ = ["REACH", "Place", "Span", "is_past"]
 

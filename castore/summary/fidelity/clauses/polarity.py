@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castore.summary.fidelity.concepts import english_concepts
+from castore.summary.fidelity.clauses.concepts import english_concepts
 from castore.summary.fidelity.terms import stem
 
 __all__ = [

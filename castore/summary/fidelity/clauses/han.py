@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from castore.summary.fidelity.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
-from castore.summary.fidelity.labels import LABELS, labelled
+from castore.summary.fidelity.clauses.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
+from castore.summary.fidelity.clauses.labels import LABELS, labelled
 
 __all__ = ["han_clauses"]
 

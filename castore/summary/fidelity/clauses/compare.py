@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from castore.summary.fidelity.judgement import Clause, Verdict, clauses_of, look
-from castore.summary.fidelity.meaning import Reading, Unit, coverage, has_han, read, units_of
+from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, look
+from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
 from castore.summary.fidelity.model import Compared, Fact, Facts
 
 __all__ = ["compare"]

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from castore.summary.fidelity.concepts import english_concepts, han_concepts
+from castore.summary.fidelity.clauses.concepts import english_concepts, han_concepts
 from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.sentences import sentences
 from castore.summary.fidelity.terms import is_han, stem

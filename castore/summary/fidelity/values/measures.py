@@ -15,8 +15,16 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import Magnitude, number_at, times
-from castore.summary.fidelity.units import CAPITALS, CURRENCY_SIGNS, SCALES, UNITS, Unit, noun, unit_of_han
+from castore.summary.fidelity.values.numerals import Magnitude, number_at, times
+from castore.summary.fidelity.values.units import (
+    CAPITALS,
+    CURRENCY_SIGNS,
+    SCALES,
+    UNITS,
+    Unit,
+    noun,
+    unit_of_han,
+)
 
 __all__ = ["PEOPLE", "Measure", "Near", "measures"]
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from decimal import Context, Decimal
 
 from castore.summary.fidelity.model import Fact
-from castore.summary.fidelity.numerals import HAN_DIGITS, Magnitude
+from castore.summary.fidelity.values.numerals import HAN_DIGITS, Magnitude
 
 __all__ = ["ANY_HAN", "ANY_NUMBER_WORD", "NUMBER_WORDS", "UNDER", "WEEKDAYS", "WEEKEND"]
 __all__ += ["forms_of_duration", "forms_of_percent", "is_about", "roundings"]

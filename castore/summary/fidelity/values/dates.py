@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator
 from datetime import date
 from typing import NamedTuple
 
-from castore.summary.fidelity.numerals import HAN_DIGITS, han_value
+from castore.summary.fidelity.values.numerals import HAN_DIGITS, han_value
 
 __all__ = [
     "DAYPARTS",

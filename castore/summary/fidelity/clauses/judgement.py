@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from castore.summary.fidelity import values
-from castore.summary.fidelity.meaning import (
+from castore.summary.fidelity.clauses.meaning import (
     Part,
     Passage,
     Reading,
@@ -20,8 +19,7 @@ from castore.summary.fidelity.meaning import (
     known,
     units_of,
 )
-from castore.summary.fidelity.model import Fact, Facts, Text
-from castore.summary.fidelity.polarity import (
+from castore.summary.fidelity.clauses.polarity import (
     after_if,
     direction,
     excepts,
@@ -37,7 +35,9 @@ from castore.summary.fidelity.polarity import (
     takes_back,
     waits,
 )
-from castore.summary.fidelity.standing import standing_of
+from castore.summary.fidelity.model import Fact, Facts, Text
+from castore.summary.fidelity.values import extract as values
+from castore.summary.fidelity.values.standing import standing_of
 
 __all__ = ["Clause", "Verdict", "clauses_of", "look"]
 

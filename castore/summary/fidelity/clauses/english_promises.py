@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from castore.summary.fidelity.cues import PROMISED
-from castore.summary.fidelity.english_place import Place, Span
+from castore.summary.fidelity.clauses.cues import PROMISED
+from castore.summary.fidelity.clauses.english_place import Place, Span
 
 __all__ = ["shall", "vow", "will"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from castore.summary.fidelity.cues import DATE_AHEAD, DATE_ON, PERIOD_AHEAD, PERIOD_BEHIND, PROMISED
-from castore.summary.fidelity.english_place import REACH, Place, Span, is_past
+from castore.summary.fidelity.clauses.cues import DATE_AHEAD, DATE_ON, PERIOD_AHEAD, PERIOD_BEHIND, PROMISED
+from castore.summary.fidelity.clauses.english_place import REACH, Place, Span, is_past
 
 __all__ = ["before", "by", "dated", "deadline_noun", "due", "expires", "period_noun", "within"]
 

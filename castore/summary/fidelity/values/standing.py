@@ -12,14 +12,14 @@ from decimal import Decimal
 from fractions import Fraction
 from weakref import WeakKeyDictionary
 
-from castore.summary.fidelity import forms
-from castore.summary.fidelity.dates import Clock, Day, holds, same_time
-from castore.summary.fidelity.measures import Near
 from castore.summary.fidelity.model import Fact, Facts
-from castore.summary.fidelity.numerals import Magnitude
 from castore.summary.fidelity.sentences import sentence_around
 from castore.summary.fidelity.terms import shared, terms
-from castore.summary.fidelity.value_index import HALF_DAY, ValueIndex, turned, without_zeros
+from castore.summary.fidelity.values import forms
+from castore.summary.fidelity.values.dates import Clock, Day, holds, same_time
+from castore.summary.fidelity.values.index import HALF_DAY, ValueIndex, turned, without_zeros
+from castore.summary.fidelity.values.measures import Near
+from castore.summary.fidelity.values.numerals import Magnitude
 
 __all__ = ["Standing", "standing_of"]
 

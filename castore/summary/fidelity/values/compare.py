@@ -11,7 +11,7 @@ Laws:
 from __future__ import annotations
 
 from castore.summary.fidelity.model import Compared, Fact, Facts
-from castore.summary.fidelity.standing import Standing, standing_of
+from castore.summary.fidelity.values.standing import Standing, standing_of
 
 __all__ = ["compare"]
 

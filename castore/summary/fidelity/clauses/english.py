@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from castore.summary.fidelity import english_deadlines as deadlines
-from castore.summary.fidelity import english_promises as promises
-from castore.summary.fidelity.cues import ENGLISH
-from castore.summary.fidelity.english_place import Place, Span, is_past
-from castore.summary.fidelity.labels import LABELS, labelled
+from castore.summary.fidelity.clauses import english_deadlines as deadlines
+from castore.summary.fidelity.clauses import english_promises as promises
+from castore.summary.fidelity.clauses.cues import ENGLISH
+from castore.summary.fidelity.clauses.english_place import Place, Span, is_past
+from castore.summary.fidelity.clauses.labels import LABELS, labelled
 
 __all__ = ["english_clauses"]
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from castore.summary.fidelity.dates import (
+from castore.summary.fidelity.model import Fact, Text
+from castore.summary.fidelity.values.dates import (
     NUMERIC,
     Clock,
     Day,
@@ -23,11 +24,10 @@ from castore.summary.fidelity.dates import (
     named_dates,
     numeric_date,
 )
-from castore.summary.fidelity.measures import measures
-from castore.summary.fidelity.model import Fact, Text
-from castore.summary.fidelity.numerals import NUMBER, number_value
-from castore.summary.fidelity.spelt import han_numbers, share_of, spelt_numbers
-from castore.summary.fidelity.units import UNITS, noun
+from castore.summary.fidelity.values.measures import measures
+from castore.summary.fidelity.values.numerals import NUMBER, number_value
+from castore.summary.fidelity.values.spelt import han_numbers, share_of, spelt_numbers
+from castore.summary.fidelity.values.units import UNITS, noun
 
 __all__ = ["extract"]
 

@@ -1,0 +1,1 @@
+"""Numbers, money, percentages, dates, times, durations and versions: found, and looked for."""
