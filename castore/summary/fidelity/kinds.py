@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from castore.summary.fidelity import compare_tokens, tokens
 from castore.summary.fidelity.clauses import compare as compare_clauses
 from castore.summary.fidelity.clauses import extract as clauses
 from castore.summary.fidelity.json_text import readable
 from castore.summary.fidelity.model import Compare, Fact, Facts, Text
+from castore.summary.fidelity.tokens import compare as compare_tokens
+from castore.summary.fidelity.tokens import extract as tokens
 from castore.summary.fidelity.values import compare as compare_values
 from castore.summary.fidelity.values import extract as values
 

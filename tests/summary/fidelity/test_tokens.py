@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from castore.summary.fidelity import tokens
-from castore.summary.fidelity.compare_tokens import TOKENS, compare
 from castore.summary.fidelity.model import Facts, Text
+from castore.summary.fidelity.tokens import extract as tokens
+from castore.summary.fidelity.tokens.compare import TOKENS, compare
 
 
 def facts(text: str) -> Facts:
