@@ -83,6 +83,7 @@ def utf8_text(data: bytes, what: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        problem = DocumentInvalid(f"{what} is not UTF-8", offset=error.start, hint="only a text has a summary")
+        hint = "a summary is made of text, and is text"
+        problem = DocumentInvalid(f"{what} is not UTF-8", offset=error.start, hint=hint)
         Origin().locate(problem, data)
         raise problem from error
