@@ -4,7 +4,8 @@ Laws:
 - What is in both word for word is kept, and never looked into.
 - A clause whose words and values are there, but not its `not`, is changed; so is one whose values, whose
   `more` and `less`, or whose subject are others.
-- What is left on both sides is paired by what it has in common; the rest is lost, and invented.
+- What is left on both sides is paired by what it has in common. A pair is changed where something tells
+  that it is another thing, and otherwise kept: said in other words. The rest is lost, and invented.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, look
+from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, is_another, look
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
 from castore.summary.fidelity.model import Compared, Fact, Facts
 
@@ -55,11 +56,15 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
         if not _is_in(clause.fact, compared.changed) and _is_open(kind, clause, verdict, here):
             made.append(clause)
     for mine, theirs in _pairs(left, made):
-        compared.changed.append((mine.fact, (theirs.fact.start, theirs.fact.end)))
+        if is_another(mine, theirs, here, there):
+            compared.changed.append((mine.fact, (theirs.fact.start, theirs.fact.end)))
+        else:
+            compared.kept.append(mine.fact)
         left.remove(mine)
         made.remove(theirs)
     for clause in left:
-        (compared.kept if clause.is_doubtful else compared.lost).append(clause.fact)
+        is_kept = clause.is_doubtful or (clause.values_kept and kind != "deadline")
+        (compared.kept if is_kept else compared.lost).append(clause.fact)
     compared.invented = [clause.fact for clause in made if not clause.is_doubtful]
     return compared
 

@@ -21,14 +21,17 @@ from castore.summary.fidelity.clauses.meaning import (
 )
 from castore.summary.fidelity.clauses.polarity import (
     after_if,
+    bound,
     direction,
     excepts,
     has_cue,
     is_including,
     is_led_by_if,
     is_only_then,
+    is_twofold,
     is_weakly_negated,
     negations,
+    permits,
     restricts,
     says_no,
     says_only,
@@ -39,14 +42,15 @@ from castore.summary.fidelity.model import Fact, Facts, Text
 from castore.summary.fidelity.values import extract as values
 from castore.summary.fidelity.values.standing import standing_of
 
-__all__ = ["Clause", "Verdict", "clauses_of", "look"]
+__all__ = ["Clause", "Verdict", "clauses_of", "is_another", "look"]
 
-_ENOUGH = {"condition": 0.5, "exception": 0.55, "negation": 0.5, "deadline": 0.5, "promise": 0.5}
+_ENOUGH = {"condition": 0.4, "exception": 0.5, "negation": 0.4, "deadline": 0.5, "promise": 0.5}
 """The share of what a clause says that a sentence must have to say it."""
-_ENOUGH_WITH_CUE = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.34}
+_ENOUGH_WITH_CUE = {"condition": 0.34, "exception": 0.42, "negation": 0.27, "deadline": 0.5, "promise": 0.34}
 """The same, of one that has a cue of the kind."""
-_ENOUGH_WITH_VALUES = 0.34
+_ENOUGH_WITH_VALUES = 0.2
 """The same, of one that has values, which are all there."""
+_BY_LABEL = {"condition": 0.5, "exception": 0.5}
 _STRICT = 1.1
 """Of Chinese so much more, since it repeats more of its words."""
 
@@ -194,6 +198,8 @@ def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
         units = []
     if not units:
         return Verdict(clause.values_kept is not False and _has_kind(kind, other))
+    if clause.values_kept and (limit := bound(clause.words)) and _is_bound(limit, units, other):
+        return Verdict(True)
     verdict = _search(kind, clause, own.rated(units), other)
     if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > 12:
         # What is not so without something, and now is so without it.
@@ -201,9 +207,45 @@ def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
     return verdict
 
 
+def is_another(mine: Clause, theirs: Clause, here: Reading, there: Reading) -> bool:
+    """Whether a clause of the summary that may stand for one of the source says another thing: another
+    value, more for less, yes for no, or with a word that is nowhere in the other text on both sides."""
+    if mine.values_kept is False or theirs.values_kept is False:
+        return True
+    if direction(mine.words) * direction(theirs.words) < 0 or bound(mine.words) * bound(theirs.words) < 0:
+        return True
+    if not _has_common(mine, theirs):
+        return False
+    if (says_no(mine.words) != says_no(theirs.words)) and mine.fact.kind != "exception":
+        return True
+    return _is_foreign(mine, there) and _is_foreign(theirs, here)
+
+
+def _has_common(mine: Clause, theirs: Clause) -> bool:
+    return not _terms(mine).isdisjoint(_terms(theirs)) or not set(mine.words.split()).isdisjoint(
+        set(theirs.words.split()) - _FRAME
+    )
+
+
+_FRAME_WORDS = "if when whenever once the a an is are it you your to of in on for and or"
+_FRAME = frozenset(_FRAME_WORDS.split())
+
+
+def _is_foreign(clause: Clause, other: Reading) -> bool:
+    """Whether it has a telling word that the other text has in no form."""
+    said = other.said_of(clause.units)
+    least = _TELLING_HAN if has_han(clause.words) else _TELLING
+    return any(unit.weight >= least and unit.terms.isdisjoint(said) for unit in clause.units)
+
+
+_TELLING = 0.7
+_TELLING_HAN = 0.1
+"""What a word weighs, at least, that makes a clause another one."""
+
+
 _SLIGHT = 0.7
 """What weighs less than this says nothing by itself."""
-_BARE = 0.25
+_BARE = 0.12
 """The share of a negation that a text has which it does not invent: it often says it without a `not`."""
 
 
@@ -212,8 +254,10 @@ def _search(kind: str, clause: Clause, units: Sequence[Unit], other: Reading) ->
     verdict = Verdict(False)
     least = 0.8 * found[0][0] if found else 0.0
     strict = _STRICT if other.is_han else 1.0
+    is_alike = False
     for share, passage in found:
-        if verdict.flipped is not None and coverage(units, passage.terms) < least:
+        is_flipped = verdict.flipped is not None and not clause.is_new
+        if is_flipped and coverage(units, passage.terms) < least:
             continue
         if share < max(least, _enough(kind, clause, passage, strict)):
             continue
@@ -221,24 +265,44 @@ def _search(kind: str, clause: Clause, units: Sequence[Unit], other: Reading) ->
             judged = _polarity(kind, clause, passage, part)
             if judged.is_there and judged.flipped is None:
                 return judged
-            if judged.flipped is not None and clause.is_new and coverage(units, passage.terms) < _FLIPPED:
-                return Verdict(True)
-            if verdict.flipped is None:
+            if judged.flipped is not None and not _is_flipped(kind, clause, units, passage, part):
+                is_alike = True
+            elif verdict.flipped is None:
                 verdict = judged
-    return verdict
+    return Verdict(True) if is_alike and verdict.flipped is None else verdict
 
 
 _FLIPPED = 0.75
-"""The share of a new negation that a text says without a `not`, which makes it another thing."""
+"""The share of a negation that a text says without a `not`, which makes it another thing."""
+_FLIPPED_ALLOWED = 0.4
+"""The same, where the text allows something."""
+
+
+def _is_flipped(
+    kind: str, clause: Clause, units: Sequence[Unit], passage: Passage, part: Part | None
+) -> bool:
+    """Whether what seems to be said the other way round shares enough to be so."""
+    if kind != "negation":
+        return not clause.is_new or coverage(units, passage.terms) >= _FLIPPED
+    is_allowed = not clause.is_new and permits(passage.words if part is None else part.words)
+    share = max(coverage(units, passage.terms), coverage(clause.deed, passage.terms))
+    return share >= (_FLIPPED_ALLOWED if is_allowed else _FLIPPED)
 
 
 def _enough(kind: str, clause: Clause, passage: Passage, strict: float) -> float:
     if clause.is_new:
         return {"negation": _BARE, "exception": 0.55}.get(kind, strict * _ENOUGH[kind])
-    enough = (_ENOUGH_WITH_CUE if has_cue(kind, passage.words) else _ENOUGH)[kind]
-    if kind == "exception" and excepts(passage.words):
-        enough = 0.45
+    if kind in _BY_LABEL and not (has_cue(kind, clause.words) or excepts(clause.words)):
+        # What a label says is short, and each of its words counts.
+        return strict * _BY_LABEL[kind]
+    has_one = excepts(passage.words) if kind == "exception" else has_cue(kind, passage.words)
+    enough = (_ENOUGH_WITH_CUE if has_one else _ENOUGH)[kind]
     return min(strict * enough, _ENOUGH_WITH_VALUES) if clause.values_kept else strict * enough
+
+
+def _is_bound(limit: int, units: Sequence[Unit], other: Reading) -> bool:
+    """Whether a sentence about this sets a bound of this sort: `must not exceed` is `at most`."""
+    return any(bound(passage.words) == limit for _, passage in other.best(units))
 
 
 def _has_kind(kind: str, other: Reading) -> bool:
@@ -268,7 +332,8 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     words = passage.words if part is None else part.words
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
-        return Verdict(True, None if _denies(clause, passage, part) else span)
+        is_said = _denies(clause, passage, part) or (is_twofold(clause.words) and restricts(words))
+        return Verdict(True, None if is_said else span)
     if kind == "exception":
         is_back = is_including(words) or is_led_by_if(words)
         is_said = says_no(words) if is_back else _denies(clause, passage, part) or restricts(words)

@@ -60,7 +60,7 @@ however though go goes promise promises promised guarantee guarantees guaranteed
 agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp percent °c c f pm utc
 apply applies applied applicable clause section article policy rule rules make makes made get gets
 including include includes included upon during above below mean means whoever anyone anything
-everything everyone someone something anybody everybody stays staying
+everything everyone someone something anybody everybody nobody nothing none stays staying
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(

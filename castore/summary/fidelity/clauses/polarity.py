@@ -9,6 +9,7 @@ from castore.summary.fidelity.terms import stem
 
 __all__ = [
     "after_if",
+    "bound",
     "direction",
     "excepts",
     "has_cue",
@@ -16,8 +17,10 @@ __all__ = [
     "is_later",
     "is_led_by_if",
     "is_only_then",
+    "is_twofold",
     "is_weakly_negated",
     "negations",
+    "permits",
     "says_no",
     "takes_back",
     "waits",
@@ -29,15 +32,20 @@ _NO = re.compile(
     r"|forbid\w*|forbade|prohibit\w*|bann\w+|ban|bans|disallow\w*|ineligible|exclu\w+|except\w*|unless"
     r"|exempt\w*"
     r"|apart from|aside|other than|but for|all (?:\w+ )?but|(?:any|every)\w*(?: \w+)? but|omit\w*|beyond"
-    r"|forfeit\w*|le(?:ft|aves?|aving) out|barring|save for|ruled? out|out of the question|taboo"
+    r"|forfeit\w*|le(?:ft|aves?|aving) out|barring|save for|rul(?:es?|ed|ing)(?: \w+)? out"
+    r"|out of the question|taboo"
     r"|refus\w+|reject\w*|den(?:y|ied|ies)|declin\w+|fail\w*|lack\w*|miss\w*|stop\w*|avoid\w*|only|until"
     r"|before|free(?! to\b)"
     r"|waiv\w+|invalid|void|impossible|illegal|laps\w+|expir\w+|los[et]\w*|drop\w*|remov\w+|disabl\w+"
     r"|prevent\w*"
-    r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*|barred"
+    r"|block\w*|instead|rather|unable|keep|keeps|kept|stay\w*|remain\w*|otherwise|restrict\w*|limit\w*"
+    r"|barred"
     r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+"
     r"|gone|any ?more"
-    r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against|dismiss\w*|postpon\w+"
+    r"|(?:is|are|stays?|remains?|keeps?) out|the (?:one|only|sole)|at your own|at (?:the|their|his"
+    r"|her) \w+'s expense"
+    r"|yourself|themselves|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against"
+    r"|dismiss\w*|postpon\w+"
     r"|defer\w*|halt\w*"
     r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret"
     r"|confidential"
@@ -182,6 +190,59 @@ def is_led_by_if(words: str) -> bool:
 def direction(words: str) -> int:
     """1: more than; -1: less than; 0: neither or both."""
     return bool(_UP.search(words)) - bool(_DOWN.search(words))
+
+
+_MORE = (
+    r"(?:exceed\w*|(?:be |go |last |weigh |take |use |stay |run |drive |fly )?(?:\w+ ){0,2}(?:more"
+    r"|longer|higher|later|older"
+    r"|heavier|larger|greater|faster) than|(?:go |be |rise |run )?(?:over|above|beyond|past))"
+)
+_LESS = (
+    r"(?:(?:\w+ ){0,3}(?:less|fewer|shorter|lower|earlier|younger|smaller) than|(?:\w+ ){0,2}(?:under"
+    r"|below))"
+)
+_NOT = r"(?:not|never|cannot|no|nobody|none|n't)\b[^,.;]{0,40}?\b"
+_NOT_HAN = r"(?:不得|不能|不可以?|不准|不许|不要|不应当?|不会|不允许|不宜|切勿|请勿|勿|禁止|严禁|不)"
+_AT_MOST = re.compile(
+    rf"{_NOT}{_MORE}|\b(?:at most|at the most|no more than|no longer than|no later than|not more than"
+    rf"|maximum|max|up to"
+    r"|as (?:much|many|long) as \d|limit(?:s|ed)? (?:is|of|to)|capped|cap|the most|ceiling|tops?)\b"
+    rf"|{_NOT_HAN}[^，。；]{{0,4}}?(?:超过|大于|高于|多于|超出|长于|晚于|重于|超)|最多|最高|最大|最长|最晚|上限|至多|顶多|以内|之内"
+    r"|为限|封顶|限\d|限于"
+)
+_AT_LEAST = re.compile(
+    rf"{_NOT}{_LESS}|\b(?:at least|at the least|minimum|min|no less than|no fewer than|not less than"
+    rf"|or more|upwards of"
+    r"|from \d+ up|floor)\b"
+    rf"|{_NOT_HAN}[^，。；]{{0,4}}?(?:少于|低于|小于|短于|早于)|不足|至少|最少|最低|最短|最早|起码|下限|以上|起步"
+)
+
+
+_PERMITS = re.compile(
+    r"\b(?:may|can|could|allow(?:s|ed)?|permit(?:s|ted)?|fine|ok|okay|free to|welcome|possible|lets?"
+    r"|go ahead)\b"
+    r"|可以|允许|能(?!源|力|量|耗)|准许|欢迎|随意|[均都也即]可(?!能)|可(?=[进拆带使转加])"
+)
+_TWOFOLD = re.compile(
+    r"\bwithout\b|\b(?:who|that|which) (?:do|does|did|have|has|are|is)(?: not|n't)\b|\buntil\b"
+    r"|\bun[a-z]{5,}"
+    r"|未|没有|无(?!法|需)|之前|前不"
+)
+
+
+def permits(words: str) -> bool:
+    """Whether it says that something is allowed."""
+    return _PERMITS.search(words) is not None
+
+
+def is_twofold(words: str) -> bool:
+    """Whether a negation says what must not be without something: that it must be with it."""
+    return _TWOFOLD.search(words) is not None and says_no(_TWOFOLD.sub(" ", words))
+
+
+def bound(words: str) -> int:
+    """1: it says the most that is allowed; -1: the least; 0: neither or both."""
+    return bool(_AT_MOST.search(words)) - bool(_AT_LEAST.search(words))
 
 
 def is_later(before: str) -> bool:
