@@ -15,6 +15,7 @@ from itertools import product
 
 from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, is_another, look
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
+from castore.summary.fidelity.clauses.weak import contradicted
 from castore.summary.fidelity.model import Compared, Fact, Facts
 
 __all__ = ["compare"]
@@ -35,6 +36,8 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     compared = Compared(kept=[fact for key, fact in before.items() if key in after])
     gone = clauses_of(source, [fact for key, fact in before.items() if key not in after], summary)
     new = clauses_of(summary, [fact for key, fact in after.items() if key not in before], source, is_new=True)
+    if kind == "negation":
+        compared.changed += contradicted(source, summary)
     if not gone and not new:
         return compared
     if not summary.text.raw.strip():
@@ -63,10 +66,14 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
         left.remove(mine)
         made.remove(theirs)
     for clause in left:
-        is_kept = clause.is_doubtful or (clause.values_kept and kind != "deadline")
-        (compared.kept if is_kept else compared.lost).append(clause.fact)
-    compared.invented = [clause.fact for clause in made if not clause.is_doubtful]
+        (compared.kept if _is_kept(kind, clause) else compared.lost).append(clause.fact)
+    compared.invented = [clause.fact for clause in made if not _is_kept(kind, clause)]
     return compared
+
+
+def _is_kept(kind: str, clause: Clause) -> bool:
+    """Whether enough of it is in the other text, though no clause there is its counterpart."""
+    return clause.is_doubtful or (clause.values_kept is True and kind != "deadline")
 
 
 def _is_open(kind: str, clause: Clause, verdict: Verdict, other: Reading) -> bool:

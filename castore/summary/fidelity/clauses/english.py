@@ -10,6 +10,7 @@ from castore.summary.fidelity.clauses import english_promises as promises
 from castore.summary.fidelity.clauses.cues import ENGLISH
 from castore.summary.fidelity.clauses.english_place import Place, Span, is_past
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
+from castore.summary.fidelity.clauses.rules import is_english_rule
 
 __all__ = ["english_clauses"]
 
@@ -190,11 +191,16 @@ def _negation(place: Place) -> Span | None:
     before = place.behind(12)
     if before.endswith((" or ", "why ", "whether ")) and before.endswith(("why ", "whether or ", "if or ")):
         return None
-    return place.around("negation")
+    return _ruled(place)
 
 
-def _plain_negation(place: Place) -> Span | None:
-    return place.around("negation")
+def _ruled(place: Place) -> Span:
+    """The clause: a negation if it is a rule, a weak one if not."""
+    lower = place.lower
+    kind, start, end = place.around("negation")
+    if is_english_rule(lower[start : place.at], lower[place.at : place.end], lower[place.end : end]):
+        return kind, start, end
+    return "weak", start, end
 
 
 _Rule = Callable[[Place], Span | None]
@@ -247,15 +253,15 @@ _RULES: dict[str, _Rule] = {
     "requires": _needs,
     "need": _needs,
     "needs": _needs,
-    "prohibited": _plain_negation,
-    "prohibits": _plain_negation,
-    "prohibit": _plain_negation,
-    "forbidden": _plain_negation,
-    "forbids": _plain_negation,
-    "forbid": _plain_negation,
-    "banned": _plain_negation,
-    "disallowed": _plain_negation,
-    "ineligible": _plain_negation,
+    "prohibited": _ruled,
+    "prohibits": _ruled,
+    "prohibit": _ruled,
+    "forbidden": _ruled,
+    "forbids": _ruled,
+    "forbid": _ruled,
+    "banned": _ruled,
+    "disallowed": _ruled,
+    "ineligible": _ruled,
     "by": deadlines.by,
     "through": deadlines.by,
     "before": deadlines.before,

@@ -18,7 +18,7 @@ from castore.summary.fidelity.clauses.han import han_clauses
 from castore.summary.fidelity.clauses.idle import is_idle
 from castore.summary.fidelity.model import Fact, Text
 
-__all__ = ["extract"]
+__all__ = ["extract", "weak_negations"]
 
 _SPACE = re.compile(r"[\W_]+")
 _BESIDE_HAN = re.compile(r"\W+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\W+")
@@ -26,6 +26,15 @@ _BESIDE_HAN = re.compile(r"\W+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\W+")
 
 def extract(text: Text) -> Iterator[Fact]:
     """Facts of the kinds condition, exception, negation, deadline and promise."""
+    return (fact for fact in _found(text) if fact.kind != "weak")
+
+
+def weak_negations(text: Text) -> Iterator[Fact]:
+    """What is not so, and is no rule: no fact by itself, but not to be turned round."""
+    return (fact._replace(kind="negation") for fact in _found(text) if fact.kind == "weak")
+
+
+def _found(text: Text) -> Iterator[Fact]:
     lower = text.lower
     spans = english_clauses(lower, text.raw, text.taken)
     if not lower.isascii():

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from castore.summary.fidelity.clauses.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
+from castore.summary.fidelity.clauses.rules import is_han_rule
 
 __all__ = ["han_clauses"]
 
@@ -19,7 +20,7 @@ _REACH = 60
 _BREAK = re.compile(
     r"[，。；！？：;!?“”\"（）()\[\]\n|]|,(?!\d)|:(?![/\d])|\.(?=\s)|(?<=\s)[-*•](?=\s)|\d+[.、)](?=\s)|："
 )
-_RANK = {"exception": 0, "condition": 1, "negation": 2, "promise": 3, "state": 4}
+_RANK = {"exception": 0, "condition": 1, "negation": 2, "promise": 3, "weak": 3, "state": 4}
 _OUTSIDE = re.compile(r"[^,;!?，。；！？\n]{1,40}?外")
 _DATED = re.compile(r"[于在]?\s*[\d年月日号点时周星期:./-]+(?:[一二三四五六日天])?(?:之前|以前|前|内)?")
 _EVENT = re.compile(r"[\u4e00-\u9fff]{2,8}(?:之|以)?\Z")
@@ -33,7 +34,7 @@ _PERIOD_AHEAD = re.compile(
 _BOUND = re.compile(r"须|应|必须|请|不得|禁止|将|会|要|务必|保证|承诺|需|不能")
 _BEFORE_ELSE = "目当以之先从提空面眼向往跟门朝史"
 _NO_NEGATION = re.compile(
-    r"不(?:客气|好意思|见|错|久|断|妨|愧|用谢|少|止|时|定期|由|得不|可或缺|禁)|不得(?:[,;。!?\s]|\Z)"
+    r"不(?:客气|好意思|见|错|久|断|妨|愧|用谢|少|止|时|定期|由(?:得|自|分说)|得不|可或缺|禁)|不得(?:[,;。!?\s]|\Z)"
     r"|不对|没(?:问题|事|关系)|未来|从未|别(?:人|的|处|名)"
 )
 
@@ -69,12 +70,16 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
         if not _is_meant(lower, match, kind):
             continue
         if at < until and held is not None:
+            if kind == "negation" and not is_han_rule(lower[held[1] : at], lower[at : at + _REACH]):
+                continue
             if _RANK[kind] < _RANK[held[0]]:
                 held = (kind, held[1], held[2])
             continue
         if held is not None:
             yield _named(held)
         start, end = _clause(lower, at, match.end(), until)
+        if kind == "negation" and not is_han_rule(lower[start:at], lower[at:end]):
+            kind = "weak"
         if kind == "promise" and end - match.end() < 3:
             held = None
             continue

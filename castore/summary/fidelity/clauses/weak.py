@@ -1,0 +1,64 @@
+"""Negations that are no rules: whether a summary says the same thing without its `not`.
+
+Laws:
+- One that the summary does not speak of is neither lost nor kept, and one of the summary never invented.
+- It is contradicted only by a sentence, or a piece of one, that has nearly all of what it says, subject and
+  deed, and nothing that denies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+from castore.summary.fidelity.clauses.extract import weak_negations
+from castore.summary.fidelity.clauses.judgement import Clause, clauses_of, look
+from castore.summary.fidelity.clauses.meaning import Unit, coverage, has_han, known, read, terms_of
+from castore.summary.fidelity.model import Fact, Facts, Text
+
+__all__ = ["contradicted"]
+
+_SAID = 0.7
+"""The share of what one says that the other must say, to contradict it; and that of its deed."""
+_LEAST = 1.0
+"""The weight of what it says, at least: less than that may be about anything."""
+_found: WeakKeyDictionary[Text, dict[object, Fact]] = WeakKeyDictionary()
+
+
+def contradicted(source: Facts, summary: Facts) -> list[tuple[Fact, tuple[int, int]]]:
+    """Weak negations of the source that the summary turns round, each with where."""
+    if not summary.text.raw.strip() or not (mine := _weak(source.text)):
+        return []
+    theirs, ruled = _weak(summary.text), summary.of("negation")
+    gone = [fact for key, fact in mine.items() if key not in theirs and key not in ruled]
+    here, there = read(source.text), read(summary.text)
+    told = []
+    for clause in clauses_of(source, gone, summary):
+        if clause.values_kept is False:
+            continue
+        flipped = look("negation", clause, here, there).flipped
+        if flipped is not None and _is_same(clause, summary.text.lower[slice(*flipped)], is_han=there.is_han):
+            told.append((clause.fact, flipped))
+    return told
+
+
+def _weak(text: Text) -> dict[object, Fact]:
+    if (found := _found.get(text)) is None:
+        found = _found[text] = {}
+        for fact in weak_negations(text):
+            found.setdefault(fact.key, fact)
+    return found
+
+
+def _is_same(clause: Clause, words: str, *, is_han: bool) -> bool:
+    said = terms_of(words)
+    units, deed = clause.units, clause.deed
+    if has_han(clause.words) is not is_han:
+        units, deed = known(units), known(deed)
+    if _weight(units) < _LEAST or not deed:
+        return False
+    return coverage(units, said) >= _SAID and coverage(deed, said) >= _SAID
+
+
+def _weight(units: Sequence[Unit]) -> float:
+    return sum(unit.weight for unit in units)
