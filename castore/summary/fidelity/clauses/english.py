@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from castore.summary.fidelity.clauses import english_conditions as conditions
 from castore.summary.fidelity.clauses import english_deadlines as deadlines
 from castore.summary.fidelity.clauses import english_promises as promises
 from castore.summary.fidelity.clauses.cues import ENGLISH
-from castore.summary.fidelity.clauses.english_place import Place, Span, is_past
+from castore.summary.fidelity.clauses.english_place import Place, Span
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
 from castore.summary.fidelity.clauses.rules import is_english_rule
 
@@ -44,7 +45,7 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
         yield kind, start, end
         if kind == "deadline":
             dated = end
-        else:
+        elif kind != "weak":
             place.floor = end
 
 
@@ -100,79 +101,6 @@ def _all_but(place: Place) -> Span | None:
     return place.leading("exception")
 
 
-_POLITE = re.compile(
-    r"\s(?:so|not|any|needed|necessary|possible|you(?:'d)? (?:want|like|wish|prefer"
-    r"|have (?:any )?(?:questions|other))"
-    r"|i (?:may|remember|recall|understand)|anything|desired|applicable|only|at all|ever)\b(?! (?:other|of))"
-)
-
-
-def _condition(place: Place) -> Span | None:
-    if place.behind(4) == "for ":
-        return None
-    return place.leading("condition")
-
-
-def _if(place: Place) -> Span | None:
-    before = place.behind(10)
-    if before.endswith(("as ", "what ", "see ", "know ", "check ", "asked ", "wonder ", "sure ")):
-        return None
-    if (polite := _POLITE.match(place.lower, place.end)) and place.stop() - polite.end() < 12:
-        return None
-    return place.leading("condition")
-
-
-def _when(place: Place) -> Span | None:
-    kind, start, end = place.leading("condition")
-    words = place.lower[place.end : end]
-    return None if len(words) < 4 or is_past(words) else (kind, start, end)
-
-
-_ONCE = re.compile(r"\s(?:an? |per |more|again|every|daily|or twice|in a|upon a|weekly|monthly)")
-
-
-def _once(place: Place) -> Span | None:
-    if place.behind(3) == "at " or _ONCE.match(place.lower, place.end) or place.ahead(1) != " ":
-        return None
-    return _when(place)
-
-
-_ONLY = re.compile(
-    r"\s(?:if|when|after|once|for|to|with|by|in|on|upon|while|where|from|during|through|until|as|at"
-    r"|available|valid"
-    r"|applies|applicable|allowed|permitted|possible|open)\b"
-)
-_MODAL = re.compile(r"\b(?:may|can|must|should|is|are|will|shall|have|has)\b")
-
-
-def _only(place: Place) -> Span | None:
-    if place.behind(4).endswith("not ") or place.behind(4).endswith("n't "):
-        return None
-    if _ONLY.match(place.lower, place.end):
-        return place.leading("condition")
-    kind, start, end = place.around("condition")
-    if re.search(r"\b(?:exempt|excluded|not)\b", place.lower[place.end : end]):
-        return ("exception", start, end) if place.at - start < 2 else None
-    if place.at - start < 2 and _MODAL.search(place.lower, place.end, end):
-        return kind, start, end
-    return None
-
-
-def _provided(place: Place) -> Span | None:
-    before = place.behind(4).rstrip()
-    if place.ahead(6) == " that " or before.endswith((",", ";", "(")):
-        return place.leading("condition")
-    return None
-
-
-_CONSENT = re.compile(r"\b(?:approv|consent|permission|sign-?off|authori[sz]|review|confirmation|written)")
-
-
-def _needs(place: Place) -> Span | None:
-    kind, start, end = place.leading("condition")
-    return (kind, start, end) if _CONSENT.search(place.lower, place.end, end) else None
-
-
 _NO_NEGATION = re.compile(
     r"(?:only|just|necessarily|sure|to mention|more|less|fewer|one of|doubt|problem|matter|idea|worr"
     r"|thanks|wonder"
@@ -194,11 +122,18 @@ def _negation(place: Place) -> Span | None:
     return _ruled(place)
 
 
+_BARE = re.compile(r"\s*(?:\w+\s)?\Z")
+
+
 def _ruled(place: Place) -> Span:
     """The clause: a negation if it is a rule, a weak one if not."""
     lower = place.lower
     kind, start, end = place.around("negation")
-    if is_english_rule(lower[start : place.at], lower[place.at : place.end], lower[place.end : end]):
+    before = lower[start : place.at]
+    if _BARE.match(before):
+        # What has no subject of its own may belong to a `which`.
+        before = lower[max(0, start - 8) : start] + before
+    if is_english_rule(before, lower[place.at : place.end], lower[place.end : end]):
         return kind, start, end
     return "weak", start, end
 
@@ -228,31 +163,31 @@ _RULES: dict[str, _Rule] = {
     "exceptions": _exception_noun,
     "exclusion": _exception_noun,
     "exclusions": _exception_noun,
-    "if": _if,
-    "as": _condition,
-    "so": _condition,
-    "assuming": _condition,
-    "contingent": _condition,
-    "conditional": _condition,
-    "depending": _condition,
-    "in case": _condition,
-    "in the event": _condition,
-    "on condition": _condition,
-    "on the condition": _condition,
-    "condition that": _condition,
-    "subject": _condition,
-    "limited": _condition,
-    "restricted": _condition,
-    "when": _when,
-    "whenever": _when,
-    "once": _once,
-    "only": _only,
-    "provided": _provided,
-    "providing": _provided,
-    "require": _needs,
-    "requires": _needs,
-    "need": _needs,
-    "needs": _needs,
+    "if": conditions.if_,
+    "as": conditions.condition,
+    "so": conditions.condition,
+    "assuming": conditions.condition,
+    "contingent": conditions.condition,
+    "conditional": conditions.condition,
+    "depending": conditions.condition,
+    "in case": conditions.condition,
+    "in the event": conditions.condition,
+    "on condition": conditions.condition,
+    "on the condition": conditions.condition,
+    "condition that": conditions.condition,
+    "subject": conditions.condition,
+    "limited": conditions.condition,
+    "restricted": conditions.condition,
+    "when": conditions.when,
+    "whenever": conditions.when,
+    "once": conditions.once,
+    "only": conditions.only,
+    "provided": conditions.provided,
+    "providing": conditions.provided,
+    "require": conditions.needs,
+    "requires": conditions.needs,
+    "need": conditions.needs,
+    "needs": conditions.needs,
     "prohibited": _ruled,
     "prohibits": _ruled,
     "prohibit": _ruled,

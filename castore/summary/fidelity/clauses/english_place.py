@@ -71,7 +71,11 @@ class Place:
 _PRESENT = re.compile(
     r"\b(?:is|are|be|been|has|have|gets?|becomes?|remains?|can|will|must|may|does|do|exceeds?|isn't|aren't)\b"
 )
-_PAST = re.compile(r"\b(?:was|were|had|did|went|came|saw|got|took|made|said|told|[a-z]+ed)\b")
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|went|came|saw|got|took|made|said|told|ran|sat|stood|knew|thought|felt|gave|wrote"
+    r"|spoke|fell|grew|began|broke|drove|ate|drank|swam|sang|rang|rose|wore|chose|forgot|became|won|met|slept"
+    r"|[a-z]+ed)\b"
+)
 
 
 def is_past(words: str) -> bool:

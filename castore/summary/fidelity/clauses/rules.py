@@ -37,8 +37,8 @@ _FELT = (
     r"|enough|too|so|a (?:problem|surprise)|long|the|as|that|perfect|obvious|denied|overstated"
     r"|underestimated|ignored|confused|happier|prouder|better|more|sure|certain|there)"
     r"|give up|get (?:me wrong|too|carried)|take (?:long|it|my word|this)|have"
-    r"|let (?:(?:the|its?|your|a) )?(?:\w+ )?(?:name|price|looks?|size|fool|down|get to|deceive|put you)|judge"
-    r"|underestimate|be\Z|come as|surprise|ask me|quote me|lose (?:heart|hope|sight))(?![a-z])"
+    r"|let (?:(?:the|its?|your|a) )?(?:\w+ )?(?:name|price|looks?|size|fool|down|get to|deceive|put you)"
+    r"|judge|underestimate|be\Z|come as|surprise|ask me|quote me|lose (?:heart|hope|sight))(?![a-z])"
 )
 _DEED = re.compile(rf"\s(?:\w+ly |also |yet |then |normally |otherwise )?{_DEEDS}")
 _STATE = re.compile(rf"\s(?:be )?(?:\w+ly |also |yet |in any way |automatically |considered )?{_STATES}")

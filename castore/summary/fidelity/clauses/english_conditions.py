@@ -1,0 +1,162 @@
+"""Conditions of English text: what must be so for something else; rules for cues.
+
+What might have been, what was, and what is said to be polite is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from castore.summary.fidelity.clauses.english_place import Place, Span, is_past
+
+__all__ = ["condition", "if_", "needs", "once", "only", "provided", "when"]
+
+_POLITE = re.compile(
+    r"\s(?:so|not|any|needed|necessary|possible|you(?:'d)? (?:want|like|wish|prefer"
+    r"|have (?:any )?(?:questions|other))"
+    r"|i (?:may|remember|recall|understand)|anything|desired|applicable|only|at all|ever)\b(?! (?:other|of))"
+)
+_NONE_BEFORE = (
+    *(
+        "as ",
+        "what ",
+        "see ",
+        "know ",
+        "knows ",
+        "check ",
+        "asked ",
+        "wonder ",
+        "wondered ",
+        "sure ",
+        "tell ",
+    ),
+    *("surprised ", "sorry ", "afraid ", "alarmed ", "upset ", "worry ", "worried ", "mind ", "matter "),
+    *("panic ", "grateful ", "appreciate it ", "lovely ", "nice ", "unsure ", "wondering ", "cross "),
+)
+_NOBODY = re.compile(
+    r"\s(?:nobody|no one)\s(?!objects?|claims?|collects?|responds?|answers?|repl|bids?|appl|signs?"
+    r"|volunteers?)"
+)
+_IF_ONLY = re.compile(
+    r"\s(?:(?:i|it|he|she)\s(?:were|weren't)\b|(?:the |my |our )?\w+\s(?:had(?! to\b)|hadn't|would)\b"
+    r"|(?:we|i)\s(?:can|could|ever|really|get|feel|find|know)\b|it hadn't|not for\b|everyone|truth)"
+)
+"""What begins that which is not so, or what only the teller might do."""
+_WOULD = re.compile(r"\b(?:would|wouldn't|could have|couldn't have|might have|should have)\b|'d have\b")
+_RULING = re.compile(
+    r"\b(?:may|must|can|cannot|will|shall|should|is|are|isn't|aren't|has to|have to|needs?|requires?|applies"
+    r"|gets?|pays?|do|does|please)\b|'ll\b"
+)
+_SENTENCE_MAX = 160
+
+
+def condition(place: Place) -> Span | None:
+    if place.behind(4) == "for " or _LONG_AS.match(place.lower, place.at):
+        return None
+    return place.leading("condition")
+
+
+_LONG_AS = re.compile(
+    r"(?:as|so) long as (?:(?:i|we|he|she) (?:can|could|live|like|remember|want|did|had|was|were)|\w+ed\b"
+    r"|anyone|possible|ever|\w+ (?:lived|lasted|was|were|had)\b)"
+)
+
+
+def if_(place: Place) -> Span | None:
+    if place.behind(14).endswith(_NONE_BEFORE):
+        return None
+    if (polite := _POLITE.match(place.lower, place.end)) and place.stop() - polite.end() < 12:
+        return None
+    if _NOBODY.match(place.lower, place.end):
+        return None
+    kind, start, end = place.leading("condition")
+    if _was_not(place, end):
+        return None
+    return kind, start, end
+
+
+_PARTICIPLE = re.compile(r"\s(?:\w+ly )?\w+ed\b")
+
+
+def _was_not(place: Place, end: int) -> bool:
+    """Whether it tells what might have been, or what was."""
+    words = place.lower[place.end : end]
+    if _IF_ONLY.match(words):
+        return True
+    if not is_past(words) or _PARTICIPLE.match(words):
+        return False
+    around = _beside(place, end)
+    return _WOULD.search(around) is not None or (is_past(around) and _RULING.search(around) is None)
+
+
+def _beside(place: Place, end: int) -> str:
+    """What the sentence says beside the clause."""
+    lower = place.lower
+    low, high = max(0, place.at - _SENTENCE_MAX), min(len(lower), end + _SENTENCE_MAX)
+    for mark in (". ", "? ", "! ", "\n"):
+        if (found := lower.rfind(mark, low, place.at)) >= 0:
+            low = found + 1
+        if (found := lower.find(mark, end, high)) >= 0:
+            high = found
+    return lower[low : place.at] + " " + lower[end:high]
+
+
+_TELLER = re.compile(r"\s(?:i|we|he|she|they|nobody|no one|someone|people|my|his|her|our|everyone)\b")
+
+
+def when(place: Place) -> Span | None:
+    kind, start, end = place.leading("condition")
+    words = place.lower[place.end : end]
+    if len(words) < 4 or is_past(words) or _TELLER.match(words):
+        return None
+    return kind, start, end
+
+
+_ONCE = re.compile(r"\s(?:an? |per |more|again|every|daily|or twice|in a|upon a|weekly|monthly)")
+
+
+def once(place: Place) -> Span | None:
+    if place.behind(3) == "at " or _ONCE.match(place.lower, place.end) or place.ahead(1) != " ":
+        return None
+    kind, start, end = place.leading("condition")
+    words = place.lower[place.end : end]
+    return None if len(words) < 4 or is_past(words) else (kind, start, end)
+
+
+_ONLY = re.compile(
+    r"\s(?:if|when|after|once|for|to|with|by|in|on|upon|while|where|from|during|through|until|as|at"
+    r"|available|valid"
+    r"|applies|applicable|allowed|permitted|possible|open)\b"
+)
+_MODAL = re.compile(r"\b(?:may|can|must|should|is|are|will|shall|have|has)\b")
+
+
+def only(place: Place) -> Span | None:
+    if place.behind(4).endswith("not ") or place.behind(4).endswith("n't "):
+        return None
+    if _ONLY.match(place.lower, place.end):
+        kind, start, end = place.leading("condition")
+        around = _beside(place, end)
+        is_told = is_past(around + place.lower[place.end : end]) and _RULING.search(around) is None
+        return None if is_told else (kind, start, end)
+    kind, start, end = place.around("condition")
+    if re.search(r"\b(?:exempt|excluded|not)\b", place.lower[place.end : end]):
+        return ("exception", start, end) if place.at - start < 2 else None
+    if place.at - start < 2 and _MODAL.search(place.lower, place.end, end):
+        return kind, start, end
+    return None
+
+
+def provided(place: Place) -> Span | None:
+    before = place.behind(4).rstrip()
+    if place.ahead(6) == " that " or before.endswith((",", ";", "(")):
+        return place.leading("condition")
+    return None
+
+
+_CONSENT = re.compile(r"\b(?:approv|consent|permission|sign-?off|authori[sz]|review|confirmation|written)")
+
+
+def needs(place: Place) -> Span | None:
+    kind, start, end = place.leading("condition")
+    return (kind, start, end) if _CONSENT.search(place.lower, place.end, end) else None
