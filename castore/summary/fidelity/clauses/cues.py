@@ -122,6 +122,8 @@ PROMISED = re.compile(
     r"|match|dispatch|collect|pick|install|test|build|buil[dt]|revisit|decide|backport|retire|freeze"
     r"|renew|serve"
     r"|receive|phone|visit|assist|help|accompan|guide|bear|teach|improve|monitor|fund|absorb|escort"
+    r"|deduct|swap|repaint|stage|obtain|translate|distribute|supply|lend|mend|tidy|mow|water|courier|sponsor"
+    r"|purchase|buy|reserve|remind|invite|set up|pass on|drop off|be back|reduce|raise|lower|freeze|match"
     r"|store|exchange|cancel|convert|transfer|upgrade|rotate|audit|plant|paint|clean|donate|match"
     r"|double|cap)"
 )
@@ -148,12 +150,12 @@ _HAN_DEADLINE = (
     "|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|[时期]限|有效期|期至"
 )
 _HAN_NEGATION = (
-    "禁止|严禁|禁用|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|概不"
+    "禁止|严禁|禁用|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|(?<!大)概不"
     "|不(?![变过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
 )
 _HAN_PROMISE = (
-    "承诺|保证|答应|我们会|我们将|我会|我将"
-    "|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按代举推送派增配赠陪帮邀每])|负责"
+    "承诺|保证(?![金书人])|答应(?!过)|我们会|我们将|我会|我将"
+    "|将(?=[在于会为给由向免尽全继负提退通发安赔补支承协按代举推送派增配赠陪帮邀每])|负责(?![人任的])"
     "|会(?=[在于为把按]|尽快|通知|安排|发|联系|退|提供)|确保"
 )
 HAN_FIRST = re.compile(

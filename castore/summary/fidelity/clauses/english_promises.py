@@ -10,9 +10,7 @@ from castore.summary.fidelity.clauses.english_place import Place, Span
 __all__ = ["shall", "vow", "will"]
 
 _NO_SUBJECT = re.compile(r"\b(?:it|this|that|there|which|what|these|those|you|who|if)\Z")
-_SPEAKER = re.compile(
-    r"(?:\A|[^a-z])(?:we|i|they|he|she|team|company|vendor|seller|provider|bank|landlord)\Z"
-)
+_SPEAKER = re.compile(r"(?:\A|[^a-z])(?:we|i|team|company|vendor|seller|provider|bank|landlord)\Z")
 _AT_ONCE = re.compile(
     r"\s(?:now|also|then|first|just|quickly|next|start|begin|check|look|explain|describe|show|read|run"
     r"|use|see|try|take"
@@ -45,26 +43,45 @@ def will(place: Place) -> Span | None:
     if _NO_SUBJECT.search(before) and not (is_said and before.endswith(("this", "these", "those", "it"))):
         return None
     kind, start, end = place.around("promise")
+    ahead = place.lower[place.end : end + _DATE_REACH]
+    is_dated = _DATED_DEED.search(ahead) is not None
     if delivers:
         is_mine = before.endswith((" i", "\ni")) or before == "i"
-        if (
-            is_mine
-            and delivers[1] in _DONE_AT_ONCE
-            and not _DATED_DEED.search(place.lower, place.end, end + _DATE_REACH)
-        ):
+        if is_mine and delivers[1] in _DONE_AT_ONCE and not is_dated:
             return None
-        return kind, start, end
-    if _SPEAKER.search(before) and not _AT_ONCE.match(place.lower, place.end):
-        return kind, start, end
+        return (kind, start, end) if _THING.search(before) is None else None
+    if _AT_ONCE.match(place.lower, place.end) or _VAGUE.match(place.lower, place.end):
+        return None
+    if _SPEAKER.search(before) or (_PRONOUN.search(before) and _TIMED.search(ahead)):
+        return (kind, start, end) if is_dated or _TIMED.search(ahead) else None
+    return (kind, start, end) if _is_name(place) else None
+
+
+_PRONOUN = re.compile(r"(?:\A|[^a-z])(?:they|he|she)\Z")
+_THING = re.compile(
+    r"\b(?:sun|moon|comet|rain|snow|winter|spring|summer|autumn|weather|time|years?|life|bridge|road|line"
+    r"|museum shop|season|market|prices?|demand|sales|everything|everyone|somebody|nobody|people)\Z"
+)
+_VAGUE = re.compile(
+    r"\s(?:\w+ly |always |never |still |all |just |surely )?(?:remember|miss|see|manage|talk|meet again|tell"
+    r"|love|like|enjoy|feel|get (?:there|used|through|over)|know|believe|think|survive|cope|grow|wonder|learn"
+    r"|rise|fall|stay|remain|live|die|laugh|cry|regret|forget|recall|notice|hear|watch|wait|want|hope|try"
+    r"|make (?:it|do)|be (?:missed|there|fine|glad|back to|proud|sad|ready|ok|okay|happy|sorry))\b"
+)
+_TIMED = re.compile(
+    r"\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|noon|midnight|tonight)|[$£€%]"
+)
+
+
+def _is_name(place: Place) -> bool:
+    """Whether a name stands right before it; a word with a capital that only begins a sentence is none."""
     at = max(0, place.at - 1)
-    word_at = (
-        max(place.raw.rfind(" ", 0, at), place.raw.rfind("\n", 0, at)) + 1
-        if at - 40 < 0
-        else place.raw.rfind(" ", at - 40, at) + 1
-    )
-    if place.raw[word_at : word_at + 1].isupper() and not _AT_ONCE.match(place.lower, place.end):
-        return kind, start, end
-    return None
+    low = max(0, at - 40)
+    word_at = max(place.raw.rfind(" ", low, at), place.raw.rfind("\n", low, at)) + 1
+    if not place.raw[word_at : word_at + 1].isupper():
+        return False
+    before = place.raw[max(0, word_at - 2) : word_at]
+    return bool(before.strip()) and not before.rstrip().endswith((".", "!", "?", ":"))
 
 
 def shall(place: Place) -> Span | None:
@@ -79,11 +96,19 @@ _TO = re.compile(
 )
 
 
-_NO_VOW = re.compile(r"\b(?:not|no|the|a) \Z")
+_NO_VOW = re.compile(
+    r"\b(?:not|no|the|a|an|our|its|their|this|that|with|year|month|day|full|under|your|any|extended|limited)"
+    r" \Z|promised my \Z"
+)
+_PROMISING = re.compile(
+    r"\s(?:to be|(?:that )?(?:it|this|that|you|there|the \w+|our \w+)(?: \w+)? (?:is|are|was|won't|will love"
+    r"|will not regret)|my \w+|myself|itself|a (?:warm|great|good|lovely|wonderful))\b"
+)
+"""What praises, and what one has promised oneself."""
 
 
 def vow(place: Place) -> Span | None:
-    if _NO_VOW.search(place.behind(6)):
+    if _NO_VOW.search(place.behind(12)) or _PROMISING.match(place.lower, place.end):
         return None
     cue = place.lower[place.at : place.end]
     if (cue.startswith("commit") and not cue.endswith(" to")) or place.behind(4) == "was ":

@@ -104,7 +104,48 @@ def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
             "绕不",
             "分不",
         )
+    if kind == "condition":
+        return _MIGHT_HAVE.match(lower, at) is None and (
+            cue != "话" or _SPEECH.search(lower, max(0, at - 4), at) is None
+        )
+    if kind == "promise":
+        start, end = _clause(lower, at, match.end(), max(0, at - _REACH))
+        return _is_promise(cue, lower[start:at], lower[match.end() : end])
     return True
+
+
+_MIGHT_HAVE = re.compile(
+    "(?:如果|要是|如|若|假如|倘若)(?:不是(?!因)|当初|当时|当年|那[天时年晚]|早|时光|时间(?:可以|能)|有来生|有一天|你?问我"
+    "|让我|我[是能再早没]|再给|没有[^,，。;；]{1,8}(?:帮|照顾|支持|陪|努力|坚持|鼓励|付出|[,，]就没有)"
+    "|没有(?:你|您|他|她)们?[,，]|还有机会|能重来|可以重来)|要不是|只要(?:心|我|大家|人人|家里)"
+    "|当(?:我|他|她|年|初|晚|时的)|一旦错过|只有(?:我|他|她|你|妈|爸|经历|亲[历眼身]|自己)"
+    "|在?[^,，。]{0,6}不知情的情况下|限于(?:此|篇幅|水平|能力)|才能(?=成功|明白|懂|体会|走)"
+)
+"""A condition of what might have been, or that only the teller makes."""
+_SPEECH = re.compile(
+    "(?:[说讲问听写他她你我您师亲爷奶妈爸婆公里下句人]|留下|方便|有空|愿意|感兴趣|可能)的\\Z"
+)
+_VAGUE = re.compile(
+    "(?:您|你|你们|大家|顾客)?(?:都|都会|会|能)?(?:满意|喜欢|好吃|新鲜|不|没|让|吃|看|爱|笑|后悔|想)|永远|一直|想念|记得|记住"
+    "|怀念|努力|选择|迎来|面临|成为|变得|看到|遇到|想起|发现|觉得|怕|好好|珍惜|在心里|陪|更加|有所|越来越|走向|一起走"
+)
+_HAN_DEED = re.compile(
+    "退|换|发|送|寄|付|赔|补|修|交|提供|提前|安排|通知|联系|回复|答复|回电|回访|更新|上线|完成|提交|公布|处理|跟进|免费"
+    "|承担|报销|归还|合并|删|改|新增|增|派|开放|举办|组织|支付|减免|扣|调整|打电话|拨|转|协助|帮|接|开具|开票|检|测|审|恢复"
+    "|部署|整理|翻译|签|重做|赠|捐|配|留|给|为|加|装|培训|采购|邀请|代|推送|清洗|粉刷|建立|保障|优先|延长|运|取|搬|拍|写"
+    "|做|出具|上门|解决|告知|汇报|同步|推|撤|关闭|升级|迁移|备份|讲解|指导|复诊|返|抵|降|负责|追加|起草|核|排查|分享|上传"
+)
+
+
+def _is_promise(cue: str, before: str, ahead: str) -> bool:
+    """Whether somebody says what they will do, and not only that something will be, or how they feel."""
+    if cue == "确保":
+        return before.endswith(("将", "会", "负责", "承诺", "我们"))
+    if cue in ("承诺", "答应", "负责"):
+        return True
+    if _VAGUE.match(ahead):
+        return False
+    return cue == "保证" or _HAN_DEED.search(ahead) is not None
 
 
 def _clause(lower: str, at: int, end: int, floor: int) -> tuple[int, int]:
