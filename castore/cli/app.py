@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -45,8 +46,9 @@ def run(arguments: list[str]) -> int:
     return code
 
 
+@cache
 def root_command() -> Any:
-    """`ctx` as typer sees it."""
+    """`ctx` as typer sees it; made once."""
     app = typer.Typer(cls=CommandGroup, rich_markup_mode=None)
     app.callback(invoke_without_command=True)(_ctx)
     return get_command(app)

@@ -10,6 +10,7 @@ A command may have two words (`scope list`); those with the same first word are 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -257,8 +258,9 @@ COMMANDS: dict[str, Entry] = {
 }
 
 
+@cache
 def load(name: str) -> Any:
-    """The typer command called `name`, from its own module."""
+    """The typer command called `name`, from its own module; made once."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(import_module(entry.module), name.replace(" ", "_"))
@@ -343,6 +345,7 @@ class CommandGroup(TyperGroup):
         return InvalidOption(f"no command '{self.prefix}{name}'", hint=hint, subject=self.prefix + name)
 
 
+@cache
 def _group(word: str) -> CommandGroup:
     """The commands whose first word is `word`; alone it prints their lines."""
     app = typer.Typer(cls=CommandGroup, add_completion=False, rich_markup_mode=None)

@@ -1,4 +1,4 @@
-"""A shell in miniature: `ctx("fold", …)` runs a real process in a folder and a home of its own."""
+"""A shell in miniature: `ctx("fold", …)` runs a process in a folder and a home of its own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import forked
 
 ROWS = [{"id": number, "status": 200, "note": f"row {number} of the table"} for number in range(60)]
 DOCUMENT = json.dumps({"question": "why?", "rows": ROWS, "log": "a line of the log\n" * 90}).encode()
@@ -59,10 +61,20 @@ class Shell:
         cwd: Path | None = None,
         **environment: str,
     ) -> Done:
+        done = forked.run(
+            [*map(os.fspath, arguments)],
+            stdin=stdin,
+            folder=cwd or self.folder,
+            environment=self.environment | environment,
+        )
+        return Done(done.code, done.out, done.err.decode())
+
+    def afresh(self, *arguments: str, **environment: str) -> Done:
+        """The same in a new interpreter, which has loaded nothing."""
         done = subprocess.run(
             self.command(*arguments),
-            input=stdin,
-            cwd=cwd or self.folder,
+            stdin=subprocess.DEVNULL,
+            cwd=self.folder,
             env=self.environment | environment,
             capture_output=True,
             check=False,

@@ -41,7 +41,7 @@ class TestMap:
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_each_command_explains_itself(self, shell: Shell, name: str) -> None:
-        done = shell(*name.split(), "--help")
+        done = shell.afresh(*name.split(), "--help")
         assert (done.code, done.err) == (0, "")
         text = " ".join(done.out.decode().split())
         assert COMMANDS[name].summary in text
@@ -49,7 +49,7 @@ class TestMap:
         assert "--json" in text
 
     def test_version(self, shell: Shell) -> None:
-        assert shell("--version").out.decode() == f"ctx {__version__}\n"
+        assert shell.afresh("--version").out.decode() == f"ctx {__version__}\n"
 
 
 class TestStartUp:
@@ -103,7 +103,7 @@ class TestCompletion:
 
     @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
     def test_script_for_each_shell(self, shell: Shell, name: str) -> None:
-        done = shell("--show-completion", name, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+        done = shell.afresh("--show-completion", name, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
         assert done.code == 0
         assert b"_CTX_COMPLETE=complete_" + name.encode() in done.out
 

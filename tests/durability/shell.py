@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import forked
+
 __all__ = ["Done", "Shell", "document"]
 
 _REPOSITORY = Path(__file__).parents[2]
@@ -65,7 +67,8 @@ class Shell:
         return Done(done.returncode, done.stdout, done.stderr.decode())
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
-        return self.run(self.command(*arguments), stdin)
+        done = forked.run([*arguments], stdin=stdin, folder=self.folder, environment=self.environment)
+        return Done(done.code, done.out, done.err.decode())
 
 
 def document(seed: object, values: int = 3, value_bytes: int = 2000) -> bytes:
