@@ -1,7 +1,7 @@
 """Concepts: words that say one thing, in English and Chinese, so that a clause is known again in other words.
 
-A line of _GROUPS is a concept; an indented one goes on with it. English words count whatever their ending,
-Chinese ones wherever they stand.
+A line of _GROUPS, and of groups, is a concept; an indented one goes on with it. English words count
+whatever their ending, Chinese ones wherever they stand.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from castore.summary.fidelity.clauses.groups import EVERYDAY
 from castore.summary.fidelity.terms import stem
 
 __all__ = ["english_concepts", "han_concepts"]
@@ -229,7 +230,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 def _tables() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], re.Pattern[str]]:
     english: dict[str, set[str]] = {}
     han: dict[str, set[str]] = {}
-    for number, line in enumerate(_GROUPS.replace("\n  ", " ").splitlines()):
+    for number, line in enumerate(f"{_GROUPS}\n{EVERYDAY}".replace("\n  ", " ").splitlines()):
         for word in line.split():
             table = han if _HAN.match(word) else english
             for key in {word, word if table is han else stem(word)}:

@@ -44,13 +44,14 @@ from castore.summary.fidelity.values.standing import standing_of
 
 __all__ = ["Clause", "Verdict", "clauses_of", "is_another", "look"]
 
-_ENOUGH = {"condition": 0.4, "exception": 0.5, "negation": 0.4, "deadline": 0.5, "promise": 0.5}
+_ENOUGH = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.5}
 """The share of what a clause says that a sentence must have to say it."""
 _ENOUGH_WITH_CUE = {"condition": 0.34, "exception": 0.42, "negation": 0.27, "deadline": 0.5, "promise": 0.34}
 """The same, of one that has a cue of the kind."""
 _ENOUGH_WITH_VALUES = 0.2
 """The same, of one that has values, which are all there."""
-_BY_LABEL = {"condition": 0.5, "exception": 0.5}
+_ENOUGH_LABELLED = 0.7
+"""The same, of a condition that a label says."""
 _STRICT = 1.1
 """Of Chinese so much more, since it repeats more of its words."""
 
@@ -292,9 +293,9 @@ def _is_flipped(
 def _enough(kind: str, clause: Clause, passage: Passage, strict: float) -> float:
     if clause.is_new:
         return {"negation": _BARE, "exception": 0.55}.get(kind, strict * _ENOUGH[kind])
-    if kind in _BY_LABEL and not (has_cue(kind, clause.words) or excepts(clause.words)):
-        # What a label says is short, and each of its words counts.
-        return strict * _BY_LABEL[kind]
+    if kind == "condition" and _is_labelled(clause):
+        # It is short, and each of its words counts.
+        return strict * _ENOUGH_LABELLED
     has_one = excepts(passage.words) if kind == "exception" else has_cue(kind, passage.words)
     enough = (_ENOUGH_WITH_CUE if has_one else _ENOUGH)[kind]
     return min(strict * enough, _ENOUGH_WITH_VALUES) if clause.values_kept else strict * enough
@@ -305,6 +306,16 @@ def _is_bound(limit: int, units: Sequence[Unit], other: Reading) -> bool:
     return any(bound(passage.words) == limit for _, passage in other.best(units))
 
 
+_BEHIND_LABEL = re.compile(r"[:=：]\s*[\"'\[“]*\s*\Z")
+
+
+def _is_labelled(clause: Clause) -> bool:
+    passage = clause.passage
+    return passage is not None and bool(
+        _BEHIND_LABEL.search(passage.words[: clause.fact.start - passage.start])
+    )
+
+
 def _has_kind(kind: str, other: Reading) -> bool:
     return kind != "negation" or any(says_no(each.words) for each in other.passages)
 
@@ -313,10 +324,14 @@ def _best(units: Sequence[Unit], other: Reading) -> list[tuple[float, Passage]]:
     """The passages that say most of it; one with its neighbours counts for a little less."""
     found = []
     for share, passage in other.best(units):
-        if share < 0.7:
+        if _HELPED <= share < 0.7:
             share = max(share, 0.85 * coverage(units, other.around(passage)))
         found.append((share, passage))
     return sorted(found, key=lambda each: -each[0])
+
+
+_HELPED = 0.2
+"""What a passage has to say by itself, for its neighbours to help."""
 
 
 def _parts(units: Sequence[Unit], passage: Passage, share: float) -> list[Part | None]:
@@ -340,6 +355,8 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
         if is_said:
             return Verdict(True)
         return Verdict(is_back, span if is_back else None)
+    if kind == "deadline":
+        return Verdict(has_cue(kind, passage.words))
     if kind == "condition":
         ours, theirs = after_if(clause.words) or clause.words, after_if(words) or words
         if direction(ours) * direction(theirs) < 0 and not negations(ours + theirs):

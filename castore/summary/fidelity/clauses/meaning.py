@@ -61,24 +61,25 @@ agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp 
 apply applies applied applicable clause section article policy rule rules make makes made get gets
 including include includes included upon during above below mean means whoever anyone anything
 everything everyone someone something anybody everybody nobody nothing none stays staying
+ban banned bans prohibits barred maximum minimum limit limits limited exceed exceeds exceeded anymore
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
     "外除前后它受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应"
-    "需得个者时若如则让给还再但由向各您我你他们她"
+    "需得个者时若如则让给还再但由向各您我你他们她太过很更才到已所"
 )
 _HAN_CUES = re.compile(
     "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下"
     "|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
     "|没有|可以|允许|承诺|保证"
-    "|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
+    "|届时|到时候?|的时候|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
     "|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
 _PREFIX = 6
-_PAIRED = 0.4
-_ALONE = 0.1
+_PAIRED = 0.25
+_ALONE = 0.25
 """Weights of a character of Chinese: in a word that is there; by itself."""
 
 
@@ -103,7 +104,8 @@ figure become becomes became took participant participants advance user users as
 occurs occurred happened row consecutive drop drops dropped fall falls fell rise rises send sends sent
 use uses used take takes taken give gives given show shows add adds added work works set put call keep
 keeps new good way thing things people person time times place part case cases gladly happen happens end
-ends start starts beginning cover covers covered
+ends start starts beginning cover covers covered bring brings brought come comes came leave leaves let
+lets find found look looks see seen saw know known want wants wanted carry carries hold holds held need
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
@@ -118,6 +120,9 @@ def _of_word(word: str) -> frozenset[str]:
     # The stemmer makes one of what is custom and who is a customer.
     stemmed = "customer" if word.startswith("customer") else stem(word)
     terms = {stemmed, *english_concepts(word, stemmed)}
+    if stemmed.endswith("en") and len(stemmed) > 5:
+        # What darkens gets dark.
+        terms.add(stemmed[:-2])
     if len(stemmed) > _PREFIX:
         terms.add(stemmed[:_PREFIX] + "~")
     return frozenset(terms)

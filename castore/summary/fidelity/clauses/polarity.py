@@ -104,6 +104,11 @@ _LATER = re.compile(
 
 
 _CUES = {
+    "deadline": re.compile(
+        r"\b(?:before\w*|until|till|by|prior|ahead|within|deadline\w*|latest|last|when|once|after|first|then|advance|due"
+        r"|clos\w+|expir\w+|while|only|end\w*|still|yet|remain\w*|on|in time)\b"
+        r"|前|截止|期限|期|内|为止|直到|才|先|再|后|止|未|还|时"
+    ),
     "negation": _NEGATION,
     "promise": re.compile(
         r"\b(?:will|shall|promis\w+|guarant\w+|commit\w*|pledg\w+|going to|agree\w*)\b|'ll\b|会|将|承诺"
@@ -129,11 +134,17 @@ def says_no(words: str, said: frozenset[str] = frozenset()) -> bool:
     return any(not _is_said(match[0], said) for match in _NO.finditer(words))
 
 
+_DENIES = re.compile("un|non|in|im|ban|forb|prohib|refus|reject|remain|stay|keep|kept|only|until|before")
+"""What denies whatever stands there, even a word that means the same."""
+
+
 def _is_said(word: str, said: frozenset[str]) -> bool:
     if len(word) < 2 or not said:
         return False
     stemmed = stem(word)
-    return stemmed in said or not said.isdisjoint(english_concepts(word, stemmed))
+    return stemmed in said or (
+        not _DENIES.match(word) and not said.isdisjoint(english_concepts(word, stemmed))
+    )
 
 
 def excepts(words: str) -> bool:
