@@ -125,11 +125,16 @@ def _negation(place: Place) -> Span | None:
 _BARE = re.compile(r"\s*(?:\w+\s)?\Z")
 
 
-def _ruled(place: Place) -> Span:
+_SUPPOSED = re.compile(r"\bwould(?:\s\w+)?\s*\Z")
+
+
+def _ruled(place: Place) -> Span | None:
     """The clause: a negation if it is a rule, a weak one if not."""
     lower = place.lower
     kind, start, end = place.around("negation")
     before = lower[start : place.at]
+    if lower.startswith("would", place.at) or _SUPPOSED.search(before):
+        return None
     if _BARE.match(before):
         # What has no subject of its own may belong to a `which`.
         before = lower[max(0, start - 8) : start] + before

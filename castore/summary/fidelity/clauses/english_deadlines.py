@@ -10,6 +10,8 @@ from castore.summary.fidelity.clauses.english_place import REACH, Place, Span, i
 __all__ = ["before", "by", "dated", "deadline_noun", "due", "expires", "period_noun", "within"]
 
 _EVENT_ELSE = re.compile(r"\s(?:that|this|now|then|long|and|or|but|it|me|us|him|her|them|i)\b|[^ ]|\s\d")
+_TELLER = re.compile(r"\s(?:we|they|he|she|my|anyone|everyone|someone)\b")
+"""What belongs to an order of events more than to a deadline, behind `before`."""
 _BOUND = re.compile(
     r"\b(?:must|should|may|can|will|shall|needs?|have to|has to|not|don't|never|please|required|always"
     r"|cannot|only|do)\b"
@@ -44,6 +46,8 @@ def before(place: Place) -> Span | None:
     if day is not None:
         return day
     if _EVENT_ELSE.match(place.lower, place.end):
+        return None
+    if place.lower[place.at] == "b" and _TELLER.match(place.lower, place.end):
         return None
     start, stop = place.start(), _short_stop(place)
     is_first = place.at - start < 2

@@ -54,6 +54,8 @@ def will(place: Place) -> Span | None:
         return None
     if _SPEAKER.search(before) or (_PRONOUN.search(before) and _TIMED.search(ahead)):
         return (kind, start, end) if is_dated or _TIMED.search(ahead) else None
+    if before.endswith(","):
+        return (kind, start, end) if _TIMED.search(ahead) else None
     return (kind, start, end) if _is_name(place) else None
 
 

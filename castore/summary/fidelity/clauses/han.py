@@ -194,6 +194,9 @@ def _before(lower: str, low: int, at: int) -> tuple[int, int] | None:
     before = lower[low:at]
     if (ahead := _PERIOD_AHEAD.match(lower, at + 1)) is not None:
         start, _ = _clause(lower, at, at + 1, low)
+        if at - start < 2:
+            # 前两天: the days that have passed.
+            return None
         held = max(start, lower.rfind("在", start, at) + 1, lower.rfind("于", start, at) + 1, at - 6)
         return held, ahead.end()
     found = HAN_DATE_BEHIND.search(before)

@@ -8,6 +8,7 @@ Laws:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -20,8 +21,12 @@ __all__ = ["contradicted"]
 
 _SAID = 0.7
 """The share of what one says that the other must say, to contradict it; and that of its deed."""
+_SAID_IF_DONE = 0.5
+"""The same, where it says all of the deed."""
 _LEAST = 1.0
 """The weight of what it says, at least: less than that may be about anything."""
+_WAITS = re.compile(r"\b(?:once|after|when|wait\w*|later)\b|等|再|才|之后")
+"""What is not so yet, and will be, contradicts nothing."""
 _found: WeakKeyDictionary[Text, dict[object, Fact]] = WeakKeyDictionary()
 
 
@@ -51,13 +56,16 @@ def _weak(text: Text) -> dict[object, Fact]:
 
 
 def _is_same(clause: Clause, words: str, *, is_han: bool) -> bool:
+    if _WAITS.search(words):
+        return False
     said = terms_of(words)
     units, deed = clause.units, clause.deed
     if has_han(clause.words) is not is_han:
         units, deed = known(units), known(deed)
     if _weight(units) < _LEAST or not deed:
         return False
-    return coverage(units, said) >= _SAID and coverage(deed, said) >= _SAID
+    done = coverage(deed, said)
+    return coverage(units, said) >= (_SAID if done < 1.0 else _SAID_IF_DONE) and done >= _SAID
 
 
 def _weight(units: Sequence[Unit]) -> float:
