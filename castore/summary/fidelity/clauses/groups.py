@@ -31,6 +31,7 @@ cover covered lid 盖 覆盖
 oven bake baked baking 烤箱 烘焙 烤
 flour 面粉
 dough 面团
+add added adding put 添 加 加入 放入 倒入 添加
 taste season 味道 调味
 enter enters entering entry come comes admitted admit admission let 进入 入内 进场 入场 上山 入馆
 exit leave leaves depart departure departing 离开 离场 出发 退场
@@ -89,7 +90,7 @@ computer computers laptop laptops pc device devices 电脑 计算机 设备
 screen display monitor 屏幕 显示屏
 keyboard mouse 键盘 鼠标
 internet online web network wifi 网络 上网 联网
-power electricity outage electrical plug unplug 电源 断电 停电 电力 电
+power electricity outage blackout cut electrical plug unplug 电源 断电 停电 电力 电
 battery batteries charge charging 电池 充电
 water rain wet damp moisture soaked 水 雨水 潮湿 受潮 浸
 lift lifts elevator elevators 电梯
