@@ -20,7 +20,7 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
     """Kind and span of each."""
     place = Place(lower, raw)
     dated = 0
-    for at, end in sorted([*_cues(lower), *_contracted(lower), *_wills(lower)]):
+    for at, end in sorted([*_cues(lower), *_contracted(lower)]):
         cue = lower[at:end]
         if cue in LABELS and at >= place.floor and (facts := labelled(lower, at, end)):
             yield from facts
@@ -58,22 +58,17 @@ def _cues(lower: str) -> Iterator[tuple[int, int]]:
 
 
 def _contracted(lower: str) -> Iterator[tuple[int, int]]:
-    """can't, won't, isn't."""
-    at = lower.find("n't")
+    """can't, won't, isn't; we'll."""
+    at = lower.find("'")
     while at >= 0:
-        start = at
-        while start and at - start < 8 and lower[start - 1].isalpha():
-            start -= 1
-        yield start, at + 3
-        at = lower.find("n't", at + 3)
-
-
-def _wills(lower: str) -> Iterator[tuple[int, int]]:
-    """we'll"""
-    at = lower.find("'ll ")
-    while at >= 0:
-        yield at, at + 3
-        at = lower.find("'ll ", at + 3)
+        if lower.startswith("'ll ", at):
+            yield at, at + 3
+        elif at and lower[at - 1] == "n" and lower.startswith("t", at + 1):
+            start = at - 1
+            while start and at - start < 9 and lower[start - 1].isalpha():
+                start -= 1
+            yield start, at + 2
+        at = lower.find("'", at + 1)
 
 
 def _exception(place: Place) -> Span | None:
@@ -133,7 +128,7 @@ def _ruled(place: Place) -> Span | None:
     lower = place.lower
     kind, start, end = place.around("negation")
     before = lower[start : place.at]
-    if lower.startswith("would", place.at) or _SUPPOSED.search(before):
+    if lower.startswith("would", place.at) or _SUPPOSED.search(before[-20:]):
         return None
     if _BARE.match(before):
         # What has no subject of its own may belong to a `which`.

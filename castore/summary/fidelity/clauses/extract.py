@@ -10,7 +10,7 @@ Laws:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from castore.summary.fidelity.clauses.english import english_clauses
@@ -26,19 +26,22 @@ _BESIDE_HAN = re.compile(r"\W+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\W+")
 
 def extract(text: Text) -> Iterator[Fact]:
     """Facts of the kinds condition, exception, negation, deadline and promise."""
-    return (fact for fact in _found(text) if fact.kind != "weak")
+    return _facts(text.lower, (span for span in _spans(text) if span[0] != "weak"))
 
 
 def weak_negations(text: Text) -> Iterator[Fact]:
     """What is not so, and is no rule: no fact by itself, but not to be turned round."""
-    return (fact._replace(kind="negation") for fact in _found(text) if fact.kind == "weak")
+    weak = (("negation", start, end) for kind, start, end in _spans(text) if kind == "weak")
+    return _facts(text.lower, weak)
 
 
-def _found(text: Text) -> Iterator[Fact]:
+def _spans(text: Text) -> Iterator[tuple[str, int, int]]:
     lower = text.lower
     spans = english_clauses(lower, text.raw, text.taken)
-    if not lower.isascii():
-        spans = chain(spans, han_clauses(lower, text.taken))
+    return spans if lower.isascii() else chain(spans, han_clauses(lower, text.taken))
+
+
+def _facts(lower: str, spans: Iterable[tuple[str, int, int]]) -> Iterator[Fact]:
     for kind, start, end in spans:
         words = lower[start:end]
         if kind == "exception" or not is_idle(words):
