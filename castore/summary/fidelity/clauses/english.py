@@ -9,7 +9,7 @@ from castore.summary.fidelity.clauses import english_conditions as conditions
 from castore.summary.fidelity.clauses import english_deadlines as deadlines
 from castore.summary.fidelity.clauses import english_promises as promises
 from castore.summary.fidelity.clauses.cues import ENGLISH
-from castore.summary.fidelity.clauses.english_place import Place, Span
+from castore.summary.fidelity.clauses.english_place import Place, Span, is_told
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
 from castore.summary.fidelity.clauses.rules import is_english_rule
 
@@ -72,7 +72,21 @@ def _contracted(lower: str) -> Iterator[tuple[int, int]]:
 
 
 def _exception(place: Place) -> Span | None:
-    return place.leading("exception")
+    kind, start, end = place.leading("exception")
+    return None if _is_story(place, end) else (kind, start, end)
+
+
+_TELLER = re.compile(
+    r"\b(?:i|he|she|my|me|him|her|they|nobody|no one|nothing|everyone|everybody|everything|anyone|it was"
+    r"|there was|there were|never)\b"
+)
+
+
+def _is_story(place: Place, end: int) -> bool:
+    """Whether it is part of a story that somebody tells."""
+    words = place.lower[place.end : end]
+    around = place.beside(end)
+    return _TELLER.search(around + words) is not None and is_told(around, words)
 
 
 def _excluded(place: Place) -> Span | None:
@@ -88,12 +102,21 @@ def _exception_noun(place: Place) -> Span | None:
     return None
 
 
+_NOT_SO = re.compile(
+    r"\s(?:too|very|un\w+|as|so|quite|really|necessarily|always|yet|only|much|enough|im\w+|forgotten|least"
+    r"|sur\w+|least|just|because|that)\b"
+)
+_IS_SO = re.compile(r"\b(?:is|was|are|were|be|been|feels?|felt|looks?|looked)\s(?:\w+\s)?\w+,?\s\Z")
+
+
 def _but_not(place: Place) -> Span | None:
-    return place.leading("exception") if place.behind(2).endswith((", ", " ")) else None
-
-
-def _all_but(place: Place) -> Span | None:
-    return place.leading("exception")
+    if not place.behind(2).endswith((", ", " ")) or _NOT_SO.match(place.lower, place.end):
+        return None
+    kind, start, end = place.leading("exception")
+    if " " not in place.lower[place.end + 1 : end] and _IS_SO.search(place.behind(24)):
+        # Hot, but not spicy.
+        return None
+    return kind, start, end
 
 
 _NO_NEGATION = re.compile(
@@ -151,7 +174,7 @@ _RULES: dict[str, _Rule] = {
     "save": _exception,
     "with": _exception,
     "but": _but_not,
-    "all": _all_but,
+    "all": _exception,
     "exclude": _excluded,
     "excludes": _excluded,
     "excluded": _excluded,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from castore.summary.fidelity.clauses.english_place import Place, Span, is_past
+from castore.summary.fidelity.clauses.english_place import Place, Span, is_past, is_told
 
 __all__ = ["condition", "if_", "needs", "once", "only", "provided", "when"]
 
@@ -43,11 +43,6 @@ _IF_ONLY = re.compile(
 )
 """What begins that which is not so, or what only the teller might do."""
 _WOULD = re.compile(r"\b(?:would|wouldn't|could have|couldn't have|might have|should have)\b|'d have\b")
-_RULING = re.compile(
-    r"\b(?:may|must|can|cannot|will|shall|should|is|are|isn't|aren't|has to|have to|needs?|requires?|applies"
-    r"|gets?|pays?|do|does|please)\b|'ll\b"
-)
-_SENTENCE_MAX = 160
 
 
 def condition(place: Place) -> Span | None:
@@ -85,20 +80,8 @@ def _was_not(place: Place, end: int) -> bool:
         return True
     if not is_past(words) or _PARTICIPLE.match(words):
         return False
-    around = _beside(place, end)
-    return _WOULD.search(around) is not None or (is_past(around) and _RULING.search(around) is None)
-
-
-def _beside(place: Place, end: int) -> str:
-    """What the sentence says beside the clause."""
-    lower = place.lower
-    low, high = max(0, place.at - _SENTENCE_MAX), min(len(lower), end + _SENTENCE_MAX)
-    for mark in (". ", "? ", "! ", "\n"):
-        if (found := lower.rfind(mark, low, place.at)) >= 0:
-            low = found + 1
-        if (found := lower.find(mark, end, high)) >= 0:
-            high = found
-    return lower[low : place.at] + " " + lower[end:high]
+    around = place.beside(end)
+    return _WOULD.search(around) is not None or is_told(around)
 
 
 _TELLER = re.compile(r"\s(?:i|we|he|she|they|nobody|no one|someone|people|my|his|her|our|everyone)\b")
@@ -136,9 +119,7 @@ def only(place: Place) -> Span | None:
         return None
     if _ONLY.match(place.lower, place.end):
         kind, start, end = place.leading("condition")
-        around = _beside(place, end)
-        is_told = is_past(around + place.lower[place.end : end]) and _RULING.search(around) is None
-        return None if is_told else (kind, start, end)
+        return None if is_told(place.beside(end), place.lower[place.end : end]) else (kind, start, end)
     kind, start, end = place.around("condition")
     if re.search(r"\b(?:exempt|excluded|not)\b", place.lower[place.end : end]):
         return ("exception", start, end) if place.at - start < 2 else None

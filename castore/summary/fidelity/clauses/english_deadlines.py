@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from castore.summary.fidelity.clauses.cues import DATE_AHEAD, DATE_ON, PERIOD_AHEAD, PERIOD_BEHIND, PROMISED
-from castore.summary.fidelity.clauses.english_place import REACH, Place, Span, is_past
+from castore.summary.fidelity.clauses.english_place import REACH, Place, Span, is_past, is_told
 
 __all__ = ["before", "by", "dated", "deadline_noun", "due", "expires", "period_noun", "within"]
 
@@ -34,7 +34,17 @@ def dated(place: Place, end: int) -> Span | None:
 
 
 def by(place: Place) -> Span | None:
-    return dated(place, place.end)
+    return _unless_told(place, dated(place, place.end))
+
+
+def _unless_told(place: Place, span: Span | None) -> Span | None:
+    """None of what has no number of its own and stands in a story: by the end of the day all was over."""
+    if span is None or _DIGIT.search(place.lower, span[1], span[2]):
+        return span
+    return None if is_told(place.beside(span[2])) else span
+
+
+_DIGIT = re.compile(r"\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|tomorrow|noon|midnight")
 
 
 def before(place: Place) -> Span | None:
@@ -56,7 +66,7 @@ def before(place: Place) -> Span | None:
     if place.lower[place.at : place.end] in ("until", "till") or PROMISED.match(
         " " + place.lower[start : place.at]
     ):
-        return "deadline", place.at, stop
+        return _unless_told(place, ("deadline", place.at, stop))
     if is_first or _BOUND.search(place.lower, max(0, place.at - REACH), place.at):
         return "deadline", place.at, stop
     return None
@@ -85,7 +95,7 @@ def within(place: Place) -> Span | None:
         end = _short_stop(place)
         joined = place.lower.find(" and ", found.end(), end)
         end = joined if joined > 0 else end
-    return "deadline", place.at, end
+    return _unless_told(place, ("deadline", place.at, end))
 
 
 def period_noun(place: Place) -> Span | None:

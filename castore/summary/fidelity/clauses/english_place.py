@@ -6,12 +6,12 @@ import re
 
 from castore.summary.fidelity.clauses.cues import BREAK_BEHIND, CLAUSE_END
 
-__all__ = ["REACH", "Place", "Span", "is_past"]
+__all__ = ["REACH", "Place", "Span", "is_past", "is_told"]
 
 Span = tuple[str, int, int]
 REACH = 110
 """Characters before and behind a cue, at most, that belong to its clause."""
-_WORDS_MAX = 16
+_SENTENCE_MAX = 160
 
 
 _LED = re.compile(r"\s(?:if|when|where|for|that|in|unless|so|while|which)\b")
@@ -59,6 +59,17 @@ class Place:
             start = match.end()
         return min(start, at)
 
+    def beside(self, end: int) -> str:
+        """What the sentence says beside the clause that ends there."""
+        lower = self.lower
+        low, high = max(0, self.at - _SENTENCE_MAX), min(len(lower), end + _SENTENCE_MAX)
+        for mark in (". ", "? ", "! ", "\n"):
+            if (found := lower.rfind(mark, low, self.at)) >= 0:
+                low = found + 1
+            if (found := lower.find(mark, end, high)) >= 0:
+                high = found
+        return lower[low : self.at] + " " + lower[end:high]
+
     def leading(self, kind: str) -> Span:
         """The clause from its cue on."""
         return kind, self.at, self.stop()
@@ -81,3 +92,14 @@ _PAST = re.compile(
 def is_past(words: str) -> bool:
     """Whether it tells what was."""
     return _PAST.search(words) is not None and _PRESENT.search(words) is None
+
+
+_RULING = re.compile(
+    r"\b(?:may|must|can|cannot|will|shall|should|is|are|isn't|aren't|has to|have to|needs?|requires?|applies"
+    r"|gets?|pays?|do|does|please|won't|can't|mustn't|don't|doesn't)\b|'ll\b"
+)
+
+
+def is_told(around: str, words: str = "") -> bool:
+    """Whether what a sentence says around a clause, and the clause, only tells what was."""
+    return is_past(around + words) and _RULING.search(around) is None

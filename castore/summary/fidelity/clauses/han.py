@@ -94,8 +94,12 @@ def _named(held: tuple[str, int, int]) -> tuple[str, int, int]:
 
 def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
     cue, at = match[0], match.start()
-    if kind == "exception" and cue == "除":
-        return _OUTSIDE.match(lower, at, at + 50) is not None
+    if kind == "exception":
+        if cue == "例外" and lower.endswith(("不", "无一"), 0, at):
+            return False
+        if _BESIDES.match(lower, at):
+            return False
+        return cue != "除" or _OUTSIDE.match(lower, at, at + 50) is not None
     if kind == "negation":
         return _NO_NEGATION.match(lower, at) is None and lower[max(0, at - 1) : at + 1] not in (
             "要不",
@@ -105,6 +109,8 @@ def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
             "分不",
         )
     if kind == "condition":
+        if _KIN.search(lower, max(0, at - 30), at + 40):
+            return False
         return _MIGHT_HAVE.match(lower, at) is None and (
             cue != "话" or _SPEECH.search(lower, max(0, at - 4), at) is None
         )
@@ -114,6 +120,13 @@ def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
     return True
 
 
+_KIN = re.compile("爷爷|奶奶|外婆|外公|姥姥|妈妈|爸爸|母亲|父亲|老伴|儿时|小时候|那时候")
+"""Whose stories have no conditions."""
+_BESIDES = re.compile(
+    "除(?:此|了?(?:他|我|她|你|这|那|感谢|等待|祝福))|除了?[^,，。;；]{1,16}[,，]?(?:以外|之外|外)?[,，]?(?:还|也|又|更|没有?人|谁"
+    "|什么[也都]|别无|剩下)"
+)
+"""What comes on top of something, and who alone is meant in a story."""
 _MIGHT_HAVE = re.compile(
     "(?:如果|要是|如|若|假如|倘若)(?:不是(?!因)|当初|当时|当年|那[天时年晚]|早|时光|时间(?:可以|能)|有来生|有一天|你?问我"
     "|让我|我[是能再早没]|再给|没有[^,，。;；]{1,8}(?:帮|照顾|支持|陪|努力|坚持|鼓励|付出|[,，]就没有)"
