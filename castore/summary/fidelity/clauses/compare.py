@@ -23,6 +23,7 @@ __all__ = ["compare"]
 _NEAR = 0.3
 """The share of what two clauses say that makes one the other with another value."""
 _AROUND = 0.5
+"""What their sentences have to share, for two clauses that share nothing to be two values of one thing."""
 _OTHER = {"condition": 0.3, "exception": 0.3, "deadline": 0.3, "promise": 0.25}
 """By kind: the share of a clause that nothing in the other text says, which makes one that seems to be said
 another thing."""
@@ -58,7 +59,7 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
         verdict = look(kind, clause, there, here)
         if not _is_in(clause.fact, compared.changed) and _is_open(kind, clause, verdict, here):
             made.append(clause)
-    for mine, theirs in _pairs(left, made):
+    for mine, theirs in _pairs(left, made, here, there):
         if is_another(mine, theirs, here, there):
             compared.changed.append((mine.fact, (theirs.fact.start, theirs.fact.end)))
         else:
@@ -95,14 +96,15 @@ def _is_in(fact: Fact, changed: list[tuple[Fact, tuple[int, int]]]) -> bool:
     return any(start < fact.end and fact.start < end for _, (start, end) in changed)
 
 
-def _pairs(left: list[Clause], made: list[Clause]) -> list[tuple[Clause, Clause]]:
+def _pairs(
+    left: list[Clause], made: list[Clause], here: Reading, there: Reading
+) -> list[tuple[Clause, Clause]]:
     """Of what is left on both sides: which is which with another value, those with most in common first."""
     scored = []
     for mine, theirs in product(left, made) if len(left) * len(made) <= _PAIRS_MAX else ():
         own = max(_common(mine.deed, theirs.deed), _alike(mine.words, theirs.words))
         around = _common(_around(mine), _around(theirs))
-        least = _AROUND if mine.is_doubtful or theirs.is_doubtful else _NEAR
-        if own >= _NEAR or around >= least:
+        if own >= _NEAR or _is_beside(mine, theirs, around, here, there):
             scored.append((own + around, mine, theirs))
     scored.sort(key=lambda each: (-each[0], each[1].fact.start, each[2].fact.start))
     pairs: list[tuple[Clause, Clause]] = []
@@ -112,6 +114,13 @@ def _pairs(left: list[Clause], made: list[Clause]) -> list[tuple[Clause, Clause]
             used |= {id(mine), id(theirs)}
             pairs.append((mine, theirs))
     return pairs
+
+
+def _is_beside(mine: Clause, theirs: Clause, around: float, here: Reading, there: Reading) -> bool:
+    """Whether two clauses that share nothing stand in the same place of what is said."""
+    if mine.is_doubtful or theirs.is_doubtful:
+        return mine.fact.kind == "deadline" and around >= _AROUND
+    return around >= _AROUND or (around >= _NEAR and not is_another(mine, theirs, here, there))
 
 
 def _around(clause: Clause) -> list[Unit]:

@@ -92,7 +92,7 @@ keyboard mouse 键盘 鼠标
 internet online web network wifi 网络 上网 联网
 power electricity outage blackout cut electrical plug unplug 电源 断电 停电 电力 电
 battery batteries charge charging 电池 充电
-water rain wet damp moisture soaked 水 雨水 潮湿 受潮 浸
+water rain wet damp moisture soaked flood flooded flooding 水 雨水 潮湿 受潮 浸
 lift lifts elevator elevators 电梯
 stairs staircase 楼梯
 door doors gate entrance 门 大门 入口
@@ -108,7 +108,7 @@ key keys card keycard 钥匙 房卡 门卡
 bed beds 床位
 noise noisy loud quiet silence silent 噪音 安静 吵闹 喧哗 静音
 clean cleaned cleaning tidy wash washed washing 清洁 打扫 清洗 洗 保洁
-dirty stain stained stains 污渍 脏
+dirty stain stained stains soiled 污渍 脏 弄脏 污损 污
 garbage rubbish trash waste litter 垃圾 废物
 look looks looking care caring mind watch supervise supervised attended supervision accompany accompanied
   escort escorted accompanying 看管 照看 陪同 陪 看护
@@ -120,8 +120,8 @@ shoes boots 鞋
 dispose discard discarded throw thrown toss bin 丢弃 扔 废弃
 lose loses lost loss losing misplace misplaced theft stolen steal 丢失 遗失 丢 失窃 被盗 挂失
 find finds found 找到 拾到 发现
-break breaks broken breakage damage damages damaged damaging harm harmed destroy destroyed spoil 损坏 破损
-  毁坏 弄坏 坏 损毁
+break breaks broken breakage damage damages damaged damaging harm harmed destroy destroyed spoil 损坏 污损
+  破损 毁坏 弄坏 坏 损毁
 defect defects fault faults faulty malfunction flaw flaws bug bugs 缺陷 故障 瑕疵 质量问题
 wear tear natural normal 磨损 损耗 自然
 part parts piece pieces component components 部件 零件 缺件
@@ -273,6 +273,9 @@ travel travels travelling trip trips journey tour tours 旅行 行程 出行 出
 passenger passengers traveller travellers 乘客 旅客
 hotel hotels hostel accommodation inn 酒店 旅馆 宾馆
 breakfast lunch dinner 早餐 午餐 晚餐
+thunder thunderstorm thunderstorms lightning 雷暴 打雷 雷雨 雷
+same equal level tie tied draw identical 相同 一样 持平 平局
+stipulate stipulated prescribe prescribed otherwise 规定 另有规定 要求 法定
 wind windy gale storm storms 大风 风大 风力 暴风
 snow snowy ice icy frozen freeze freezes freezing frost 雪 结冰 冰冻 冻
 weather climate 天气

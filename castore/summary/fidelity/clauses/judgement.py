@@ -25,6 +25,7 @@ from castore.summary.fidelity.clauses.polarity import (
     direction,
     excepts,
     has_cue,
+    has_lack,
     is_including,
     is_led_by_if,
     is_only_then,
@@ -216,10 +217,10 @@ def is_another(mine: Clause, theirs: Clause, here: Reading, there: Reading) -> b
     if direction(mine.words) * direction(theirs.words) < 0 or bound(mine.words) * bound(theirs.words) < 0:
         return True
     if not _has_common(mine, theirs):
-        return False
+        return _foreign(mine, there) >= _OTHER_THING and _foreign(theirs, here) >= _OTHER_THING
     if (says_no(mine.words) != says_no(theirs.words)) and mine.fact.kind != "exception":
         return True
-    return _is_foreign(mine, there) and _is_foreign(theirs, here)
+    return bool(_foreign(mine, there) and _foreign(theirs, here))
 
 
 def _has_common(mine: Clause, theirs: Clause) -> bool:
@@ -232,13 +233,15 @@ _FRAME_WORDS = "if when whenever once the a an is are it you your to of in on fo
 _FRAME = frozenset(_FRAME_WORDS.split())
 
 
-def _is_foreign(clause: Clause, other: Reading) -> bool:
-    """Whether it has a telling word that the other text has in no form."""
+def _foreign(clause: Clause, other: Reading) -> int:
+    """How many telling words of it the other text has in no form."""
     said = other.said_of(clause.units)
     least = _TELLING_HAN if has_han(clause.words) else _TELLING
-    return any(unit.weight >= least and unit.terms.isdisjoint(said) for unit in clause.units)
+    return sum(unit.weight >= least and unit.terms.isdisjoint(said) for unit in clause.units)
 
 
+_OTHER_THING = 2
+"""How many such words make two clauses that share none two things, not one in other words."""
 _TELLING = 0.7
 _TELLING_HAN = 0.1
 """What a word weighs, at least, that makes a clause another one."""
@@ -347,11 +350,15 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     words = passage.words if part is None else part.words
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
-        is_said = _denies(clause, passage, part) or (is_twofold(clause.words) and restricts(words))
+        is_said = _denies(clause, passage, part) or (
+            is_twofold(clause.words) and restricts(words) and not has_lack(words)
+        )
         return Verdict(True, None if is_said else span)
     if kind == "exception":
         is_back = is_including(words) or is_led_by_if(words)
         is_said = says_no(words) if is_back else _denies(clause, passage, part) or restricts(words)
+        if not is_back and clause.words.startswith(("unless", "除非")) and not _is_bare(clause, passage):
+            is_said = True
         if is_said:
             return Verdict(True)
         return Verdict(is_back, span if is_back else None)
@@ -370,6 +377,11 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
             if negations(theirs) and not negations(ours) and not is_weakly_negated(ours):
                 return Verdict(True, span)
     return Verdict(True)
+
+
+def _is_bare(clause: Clause, passage: Passage) -> bool:
+    """Whether the passage has less than nearly all of a clause of several words."""
+    return len(clause.units) < 2 or coverage(clause.units, passage.terms) < 0.9
 
 
 _OR = re.compile(r"\s(?:or|and)\s|或|且")

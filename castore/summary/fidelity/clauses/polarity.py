@@ -13,6 +13,7 @@ __all__ = [
     "direction",
     "excepts",
     "has_cue",
+    "has_lack",
     "is_including",
     "is_later",
     "is_led_by_if",
@@ -44,14 +45,15 @@ _NO = re.compile(
     r"|gone|any ?more"
     r"|(?:is|are|stays?|remains?|keeps?) out|the (?:one|only|sole)|at your own|at (?:the|their|his"
     r"|her) \w+'s expense"
-    r"|yourself|themselves|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against"
+    r"|yourself|themselves|extra|separately|additional(?:ly)?|surcharge"
+    r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against"
     r"|dismiss\w*|postpon\w+"
     r"|defer\w*|halt\w*"
     r"|spared?|safe|protect\w*|forgo\w*|refrain\w*|abandon\w*|cancel\w*|revok\w+|suspend\w*|secret"
     r"|confidential"
     r"|un[a-z]{4,}|non-?\w+|im(?:possible|proper)|in(?:complete|correct|valid|accessible"
     r"|sufficient)\w*)\b|n't\b"
-    r"|才(?!华|艺)|等到|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了"
+    r"|才(?!华|艺)|等到|等[^，。]{1,9}再|了再|另[算付计租收购需]|自理|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了"
     r"|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
     r"|否|缺|停止|取消|作废|最多|上限|至多|以内|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
 )
@@ -83,6 +85,7 @@ _EXCEPTS = re.compile(
 _WAITS = re.compile(r"\b(?:before|until|till|unless|without|prior)\b|之前|前|未经|没有")
 _ONLY_THEN = re.compile(
     r"\b(?:after|once|only|waits?|waiting|first|has to wait|until)\b|之后|才(?!华|艺)|等到|只有|先"
+    r"|等[^，。]{1,9}再|了再"
 )
 _WEAKLY = re.compile(
     r"\b(?:fail\w*|lack\w*|refus\w+|den(?:y|ied|ies)|without|unable|un[a-z]{4,}|miss\w*)\b|失败|缺|拒"
@@ -244,6 +247,11 @@ _TWOFOLD = re.compile(
 def permits(words: str) -> bool:
     """Whether it says that something is allowed."""
     return _PERMITS.search(words) is not None
+
+
+def has_lack(words: str) -> bool:
+    """Whether it says that something is missing or not yet so."""
+    return _TWOFOLD.search(words) is not None
 
 
 def is_twofold(words: str) -> bool:
