@@ -85,6 +85,7 @@ _PRESENT = re.compile(
 _PAST = re.compile(
     r"\b(?:was|were|had|did|went|came|saw|got|took|made|said|told|ran|sat|stood|knew|thought|felt|gave|wrote"
     r"|spoke|fell|grew|began|broke|drove|ate|drank|swam|sang|rang|rose|wore|chose|forgot|became|won|met|slept"
+    r"|bought|left|kept|found|held|lost|heard|brought"
     r"|[a-z]+ed)\b"
 )
 

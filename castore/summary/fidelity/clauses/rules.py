@@ -81,7 +81,9 @@ _ORDER = re.compile(
 )
 _HEAD = r"\s(?:(?:one|of|other|such|more|further|part|single|new|third)\s|[\w'-]+\s){0,5}?"
 _BARRED = re.compile(
-    rf"{_HEAD}(?:(?:may|must|shall|should) (?!have\b)|can (?!{_FELT})|(?:is|are|will be) (?:ever )?{_STATES})"
+    rf"{_HEAD}(?:(?:may|must|shall|should) (?!have\b)|can (?:be|ever be|{_DEEDS}|enter|use|bring"
+    rf"|take|leave|join|park|stay|open|work|vote|register|borrow|book|buy|attend|apply|access|act|sign"
+    rf"|claim|opt|object|transfer|appeal)\b|(?:is|are|will be) (?:ever )?{_STATES})"
 )
 _NO_SUCH = re.compile(
     r"\s(?:\w+ )?(?:refunds?|returns?|exchanges?|smoking|parking|photography|entry|access|admission|liability"
