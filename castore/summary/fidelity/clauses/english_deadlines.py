@@ -21,6 +21,9 @@ _BOUND = re.compile(
 _SIDE_OF = re.compile(r"(?:end|art|ing|ose|dle) of (?!\d)")
 
 
+_BESIDE_EVENT = re.compile(r"\s(?:before|after) (?!\d)(?!(?:that|this|it|noon)\b)")
+
+
 def dated(place: Place, end: int) -> Span | None:
     """A deadline that is a date or a time."""
     found = DATE_AHEAD.match(place.lower, end)
@@ -28,6 +31,9 @@ def dated(place: Place, end: int) -> Span | None:
         return None
     if _SIDE_OF.match(place.lower, found.end() - 3):
         place.end = found.end()
+        return "deadline", place.at, _short_stop(place)
+    if _BESIDE_EVENT.match(place.lower, found.end()):
+        place.end = found.end() + 6
         return "deadline", place.at, _short_stop(place)
     more = DATE_ON.match(place.lower, found.end())
     return "deadline", place.at, more.end() if more else found.end()
