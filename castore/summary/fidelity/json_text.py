@@ -1,8 +1,9 @@
 """JSON as a text to be looked through: what its strings say, not how they are escaped.
 
 Laws:
-- Only what is a sequence of JSON values, from its first byte to its last, is read so; all other text is what
-  it is, whatever backslashes it has.
+- Only what is a sequence of JSON values, from its first byte to its last, is read so, and the arguments on a
+  line `call NAME JSON`, which is how castore.transcript.collapse.reading writes a call; all other text is
+  what it is, whatever backslashes it has.
 - A place is one of the text as it was given.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from io import BytesIO
 
 from castore.document.scan import segments
@@ -21,23 +23,29 @@ __all__ = ["readable"]
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[\"\\/bfnrt])"
 )
+_CALL = re.compile(r"^call \S{1,80}+ (?=[\[{\"])([^\n]*)", re.M)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def readable(text: str) -> Text:
     """The text to be looked through; of JSON with escapes, what they stand for."""
-    if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[", '"') and "\\" in text and _is_json(text):
-        return _JsonText(text)
-    return Text(text)
+    if "\\" not in text:
+        return Text(text)
+    if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[", '"') and _is_json(text):
+        return _JsonText(text, [(0, len(text))])
+    calls = [call.span(1) for call in _CALL.finditer(text) if "\\" in call[1] and _is_json(call[1])]
+    return _JsonText(text, calls) if calls else Text(text)
 
 
 class _JsonText(Text):
-    def __init__(self, text: str) -> None:
+    """spans: those that are JSON, in order."""
+
+    def __init__(self, text: str, spans: Iterable[tuple[int, int]]) -> None:
         pieces: list[str] = []
         self._said: list[int] = [0]
         self._written: list[int] = [0]
         at = said = 0
-        for match in _ESCAPE.finditer(text):
+        for match in (each for start, end in spans for each in _ESCAPE.finditer(text, start, end)):
             stands_for = _meaning(match[0])
             pieces += (text[at : match.start()], stands_for)
             said += match.start() - at + len(stands_for)

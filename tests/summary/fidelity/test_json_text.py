@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from castore.summary.fidelity.check import check_text
 from castore.summary.fidelity.json_text import readable
+from castore.summary.fidelity.kinds import facts_of
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
@@ -37,6 +39,32 @@ class TestWhatIsRead:
 
     def test_json_lines_are_read_too(self) -> None:
         assert readable('{"a":"\\u5df2"}\n{"a":"\\n"}\n').raw == '{"a":"已"}\n{"a":"\n"}\n'
+
+    def test_so_are_the_arguments_of_calls(self) -> None:
+        calls = 'C:\\new\ncall write {"a":"MIT\\n\\nTHE"}\ncall ls ["\\u5df2"]\nC:\\new'
+        assert readable(calls).raw == 'C:\\new\ncall write {"a":"MIT\n\nTHE"}\ncall ls ["已"]\nC:\\new'
+
+    @pytest.mark.parametrize(
+        "line",
+        ["a call x {}\\n", "call x {\\n}", "\\call x {}", 'call two words {"a":"\\n"}', "call x C:\\n"],
+    )
+    def test_and_nothing_else_of_a_text(self, line: str) -> None:
+        assert readable(f"one\n{line}\ntwo").raw == f"one\n{line}\ntwo"
+
+
+class TestFactsOfCalls:
+    WRITTEN = "MIT License\n\nCopyright (c) 2026\nMust not be sold."
+
+    def test_come_of_what_was_written_and_not_of_how_it_is_escaped(self) -> None:
+        text = (
+            f"## assistant\ncall write {json.dumps({'file_path': '/a/LICENSE', 'content': self.WRITTEN})}\n"
+        )
+        facts = facts_of(text)
+        assert [facts.words(each) for each in facts.of("path").values()] == ["/a/LICENSE"]
+        told = check_text("It was Copyright 2025.", text).findings
+        assert [(each.line, each.column) for each in told if "2026" in each.text] == [
+            (2, text.index("2026") - 12)
+        ]
 
 
 class TestPlaces:
