@@ -90,7 +90,7 @@ computer computers laptop laptops pc device devices 电脑 计算机 设备
 screen display monitor 屏幕 显示屏
 keyboard mouse 键盘 鼠标
 internet online web network wifi 网络 上网 联网
-power electricity outage blackout cut electrical plug unplug 电源 断电 停电 电力 电
+power electricity outage blackout cut electrical plug unplug 电源 断电 停电 电力
 battery batteries charge charging 电池 充电
 water rain wet damp moisture soaked flood flooded flooding 水 雨水 潮湿 受潮 浸
 lift lifts elevator elevators 电梯
@@ -255,8 +255,9 @@ register registers registered registration enrol enrolled enroll 登记 注册 �
 member members membership 会员 成员
 staff employee employees personnel colleague colleagues worker workers crew team 员工 职工 同事 工作人员
   人员
-manager managers boss supervisor supervisors superior lead leader head director 经理 主管 领导 上级 负责人
-  总监
+manager managers boss supervisor supervisors superior lead leader head 经理 主管 领导 上级 负责人
+director directors 总监 董事
+ceo president chairman 总经理 总裁 董事长
 teacher teachers instructor invigilator invigilators tutor trainer proctor 老师 教师 监考 教练 教员
 student students pupil pupils candidate candidates examinee learner 学生 考生 学员
 exam exams examination examinations test 考试 考

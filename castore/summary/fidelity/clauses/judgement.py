@@ -26,6 +26,7 @@ from castore.summary.fidelity.clauses.polarity import (
     excepts,
     has_cue,
     has_lack,
+    has_only_lack,
     is_including,
     is_led_by_if,
     is_only_then,
@@ -350,9 +351,10 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     words = passage.words if part is None else part.words
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
-        is_said = _denies(clause, passage, part) or (
-            is_twofold(clause.words) and restricts(words) and not has_lack(words)
-        )
+        is_said = _denies(clause, passage, part)
+        if is_twofold(clause.words):
+            # Not without something: only with it, and not: without it.
+            is_said = not has_only_lack(words) if has_lack(words) else is_said or restricts(words)
         return Verdict(True, None if is_said else span)
     if kind == "exception":
         is_back = is_including(words) or is_led_by_if(words)
@@ -368,7 +370,8 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
         ours, theirs = after_if(clause.words) or clause.words, after_if(words) or words
         if direction(ours) * direction(theirs) < 0 and not negations(ours + theirs):
             return Verdict(True, span)
-        if _is_only(clause.words) and not says_only(passage.words) and not says_no(passage.words):
+        said = passage.words.replace("免费", "")
+        if _is_only(clause.words) and not says_only(said) and not says_no(said):
             return Verdict(False)
         ours, theirs = after_if(clause.words), _first_of(after_if(words))
         if ours and theirs and _only_if(words):

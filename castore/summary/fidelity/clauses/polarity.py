@@ -14,6 +14,7 @@ __all__ = [
     "excepts",
     "has_cue",
     "has_lack",
+    "has_only_lack",
     "is_including",
     "is_later",
     "is_led_by_if",
@@ -92,8 +93,8 @@ _WEAKLY = re.compile(
 )
 """What denies without a `not`."""
 _RESTRICTS = re.compile(
-    r"\b(?:needs?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b|须|需"
-    r"|只|仅|经|才|照常|仍|则"
+    r"\b(?:need(?:s|ed)?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b"
+    r"|须|需|只|仅|经|才|照常|仍|则"
 )
 _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody"
@@ -240,7 +241,7 @@ _PERMITS = re.compile(
 _TWOFOLD = re.compile(
     r"\bwithout\b|\b(?:who|that|which) (?:do|does|did|have|has|are|is)(?: not|n't)\b|\buntil\b"
     r"|\bun[a-z]{5,}"
-    r"|未|没有|无(?!法|需)|之前|前不"
+    r"|未|没有|无(?!法|需)|之前|前(?=不|禁|严禁|勿|切勿)"
 )
 
 
@@ -252,6 +253,11 @@ def permits(words: str) -> bool:
 def has_lack(words: str) -> bool:
     """Whether it says that something is missing or not yet so."""
     return _TWOFOLD.search(words) is not None
+
+
+def has_only_lack(words: str) -> bool:
+    """Whether that is all that it denies."""
+    return has_lack(words) and not says_no(_TWOFOLD.sub(" ", words))
 
 
 def is_twofold(words: str) -> bool:
