@@ -32,6 +32,7 @@ _NONE_BEFORE = (
     ),
     *("surprised ", "sorry ", "afraid ", "alarmed ", "upset ", "worry ", "worried ", "mind ", "matter "),
     *("panic ", "grateful ", "appreciate it ", "lovely ", "nice ", "unsure ", "wondering ", "cross "),
+    *("even ", "love it ", "delighted ", "welcome to ask "),
 )
 _NOBODY = re.compile(
     r"\s(?:nobody|no one)\s(?!objects?|claims?|collects?|responds?|answers?|repl|bids?|appl|signs?"
@@ -39,7 +40,10 @@ _NOBODY = re.compile(
 )
 _IF_ONLY = re.compile(
     r"\s(?:(?:i|it|he|she)\s(?:were|weren't)\b|(?:the |my |our )?\w+\s(?:had(?! to\b)|hadn't|would)\b"
-    r"|(?:we|i)\s(?:can|could|ever|really|get|feel|find|know)\b|it hadn't|not for\b|everyone|truth)"
+    r"|(?:we|i)\s(?:can|could|ever|really|get|feel|find|know)\b|it hadn't|not for\b|everyone|truth"
+    r"|(?:you|you're|there|it|this|all this|that) (?:are anything like|anything like|is one thing|ain't"
+    r"|sounds?|see (?:him|her|them)|love|enjoy|ever|think|thought|feel like|look closely|listen|can believe|must know"
+    r"|never)\b)"
 )
 """What begins that which is not so, or what only the teller might do."""
 _WOULD = re.compile(r"\b(?:would|wouldn't|could have|couldn't have|might have|should have)\b|'d have\b")
@@ -84,7 +88,10 @@ def _was_not(place: Place, end: int) -> bool:
     return _WOULD.search(around) is not None or is_told(around)
 
 
-_TELLER = re.compile(r"\s(?:i|we|he|she|they|nobody|no one|someone|people|my|his|her|our|everyone)\b")
+_TELLER = re.compile(
+    r"\s(?:i|we|he|she|they|nobody|no one|someone|people|my|his|her|our|everyone"
+    r"|in doubt|all is said|it comes to|it rains)\b"
+)
 
 
 def when(place: Place) -> Span | None:
@@ -103,9 +110,14 @@ def once(place: Place) -> Span | None:
         return None
     kind, start, end = place.leading("condition")
     words = place.lower[place.end : end]
-    return None if len(words) < 4 or is_past(words) else (kind, start, end)
+    if len(words) < 4 or is_past(words) or _TASTED.match(words):
+        return None
+    return kind, start, end
 
 
+_TASTED = re.compile(
+    r"\s(?:you|you've|one)(?: have| has)? (?:tasted|tried|seen|been|heard|gotten|got used|know)\b"
+)
 _ONLY = re.compile(
     r"\s(?:if|when|after|once|for|to|with|by|in|on|upon|while|where|from|during|through|until|as|at"
     r"|available|valid"

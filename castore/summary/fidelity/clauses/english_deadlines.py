@@ -74,7 +74,7 @@ def before(place: Place) -> Span | None:
     ):
         return _unless_told(place, ("deadline", place.at, stop))
     if is_first or _BOUND.search(place.lower, max(0, place.at - REACH), place.at):
-        return "deadline", place.at, stop
+        return _unless_told(place, ("deadline", place.at, stop))
     return None
 
 

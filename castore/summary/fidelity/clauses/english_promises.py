@@ -45,7 +45,7 @@ def will(place: Place) -> Span | None:
     kind, start, end = place.around("promise")
     ahead = place.lower[place.end : end + _DATE_REACH]
     is_dated = _DATED_DEED.search(ahead) is not None
-    if delivers:
+    if delivers and not _VAGUE.match(place.lower, place.end):
         is_mine = before.endswith((" i", "\ni")) or before == "i"
         if is_mine and delivers[1] in _DONE_AT_ONCE and not is_dated:
             return None
@@ -65,7 +65,8 @@ _THING = re.compile(
     r"|museum shop|season|market|prices?|demand|sales|everything|everyone|somebody|nobody|people)\Z"
 )
 _VAGUE = re.compile(
-    r"\s(?:\w+ly |always |never |still |all |just |surely )?(?:remember|miss|see|manage|talk|meet again|tell"
+    r"\s(?:keep (?:you|our|going|trying|on)\b|do (?:our|my) best|carry on)"
+    r"|\s(?:\w+ly |always |never |still |all |just |surely )?(?:remember|miss|see|manage|talk|meet again|tell"
     r"|love|like|enjoy|feel|get (?:there|used|through|over)|know|believe|think|survive|cope|grow|wonder|learn"
     r"|rise|fall|stay|remain|live|die|laugh|cry|regret|forget|recall|notice|hear|watch|wait|want|hope|try"
     r"|make (?:it|do)|be (?:missed|there|fine|glad|back to|proud|sad|ready|ok|okay|happy|sorry))\b"
@@ -103,8 +104,8 @@ _NO_VOW = re.compile(
     r" \Z|promised my \Z"
 )
 _PROMISING = re.compile(
-    r"\s(?:to be|(?:that )?(?:it|this|that|you|there|the \w+|our \w+)(?: \w+)? (?:is|are|was|won't|will love"
-    r"|will not regret)|my \w+|myself|itself|a (?:warm|great|good|lovely|wonderful))\b"
+    r"\s(?:to be|(?:that )?i am|(?:that )?(?:it|this|that|you|there|the \w+|our \w+)(?: \w+)? (?:is|are|was"
+    r"|won't|will love|will not regret)|my \w+|myself|itself|a (?:warm|great|good|lovely|wonderful))\b"
 )
 """What praises, and what one has promised oneself."""
 
