@@ -46,6 +46,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
 
 
 @pytest.fixture
-def twins(built: Twins, tmp_path: Path) -> Twins:
+def twins(built: Twins, fast_path: Path) -> Twins:
     """Copies of the two stores."""
-    return built.copied(tmp_path)
+    return built.copied(fast_path)

@@ -16,9 +16,10 @@ from castore.config import OPERATOR
 from castore.errors import NameMoved, NameTaken, NotFound, ObjectMissing, ObjectPurged
 from castore.gc.sweep import sweep
 from castore.roots.model import Content, RootDraft, RootKind
-from castore.store import Access, Store
+from castore.store import Access, Store, StoreHandle
 from castore.store.batch import Meaning, NameMove
 from castore.store.keeping import RootChoice
+from castore.summary.cache import SummaryCache
 from tests.access.conftest import Twins
 from tests.access.world import (
     DIGESTS,
@@ -92,6 +93,9 @@ class TestRace:
         draft = mine.keep_draft(str(DIGESTS["both"]))
         with mine.batch() as batch:
             again.forget(RootChoice(references=(str(DIGESTS["both"]),)), at_once=True)
+            # Its summary keeps it too.
+            summaries = SummaryCache(StoreHandle.of(again))
+            summaries.forget([each.entry.key for each in summaries.entries(name="both")], at_once=True)
             if is_collected:
                 sweep(owner)
             with unchanged(twins.shared), pytest.raises(ObjectMissing):

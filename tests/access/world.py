@@ -250,12 +250,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 def ctx(folder: Path, *arguments: str, scope: str | None = OWN, stdin: bytes = b"") -> Told:
     """One command line. Where the store is, and what time it is, are no part of what is told."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CTX_", "_CTX"))}
-    environment["CTX_STORE"] = str(folder)
-    if scope is not None:
-        environment["CTX_SCOPE"] = scope
     with (
-        mock.patch.dict(os.environ, environment, clear=True),
+        _variables(CTX_STORE=str(folder), **({} if scope is None else {"CTX_SCOPE": scope})),
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
         mock.patch.object(sys, "stdout", streams[0]),
         mock.patch.object(sys, "stderr", streams[1]),
@@ -267,6 +263,23 @@ def ctx(folder: Path, *arguments: str, scope: str | None = OWN, stdin: bytes = b
         text = stream.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
         texts.append(_TIME.sub("TIME", text.replace(str(folder), "STORE")))
     return Told(code, *texts)
+
+
+@contextmanager
+def _variables(**ours: str) -> Iterator[None]:
+    """Of the variables that castore reads, these alone. (`mock.patch.dict` sets all others anew, twice.)"""
+    theirs = {key: value for key, value in os.environ.items() if key.startswith(("CTX_", "_CTX"))}
+    _replace(theirs, ours)
+    try:
+        yield
+    finally:
+        _replace(ours, theirs)
+
+
+def _replace(old: Mapping[str, str], new: Mapping[str, str]) -> None:
+    for key in old:
+        os.environ.pop(key, None)
+    os.environ.update(new)
 
 
 # --- Python calls ----------------------------------------------------------------------------------
