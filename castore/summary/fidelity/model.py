@@ -92,12 +92,18 @@ class Facts:
     def __init__(self, text: Text, found: Iterable[Fact]) -> None:
         self.text = text
         self._by_kind: dict[str, dict[Hashable, Fact]] = {}
+        self._again: list[Fact] = []
         for fact in found:
-            self._by_kind.setdefault(fact.kind, {}).setdefault(fact.key, fact)
+            if self._by_kind.setdefault(fact.kind, {}).setdefault(fact.key, fact) is not fact:
+                self._again.append(fact)
 
     def of(self, kind: str) -> dict[Hashable, Fact]:
         """Those of a kind, by key."""
         return self._by_kind.get(kind, {})
+
+    def again(self) -> list[Fact]:
+        """What stands in the text once more, each place a fact: with the same key, but other words around."""
+        return self._again
 
     def words(self, fact: Fact) -> str:
         """As the text spells it."""

@@ -5,12 +5,14 @@ Laws:
   a date whose parts do not conflict; a number in words, in a path or in a word.
 - Changed is a value that is not kept, where the summary has another one that nothing in the source says, of
   the same unit or of the same subject. Each of the summary's stands against one of the source's.
+- Changed is a value, too, that the summary bounds from the other side: within 7 days, after 7 days.
 - Invented is what the source says in no form.
 """
 
 from __future__ import annotations
 
 from castore.summary.fidelity.model import Compared, Fact, Facts
+from castore.summary.fidelity.values.opposed import opposed
 from castore.summary.fidelity.values.standing import Standing, standing_of
 
 __all__ = ["compare"]
@@ -18,6 +20,19 @@ __all__ = ["compare"]
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     """What became of the facts of this kind."""
+    compared = _by_value(kind, source, summary)
+    for each in opposed(kind, source, summary):
+        for at, fact in enumerate(compared.kept):
+            if fact.key == each.fact.key:
+                del compared.kept[at]
+                start, end = each.source
+                compared.changed.append((each.fact._replace(start=start, end=end), each.summary))
+                break
+    compared.changed.sort(key=lambda pair: pair[0].start)
+    return compared
+
+
+def _by_value(kind: str, source: Facts, summary: Facts) -> Compared:
     there = summary.of(kind)
     compared = Compared()
     unmatched: list[Fact] = []
@@ -27,8 +42,8 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     if not unmatched and not unknown:
         return compared
     before, after = standing_of(source), standing_of(summary)
-    missing = [(fact, after.says(fact, source.words(fact), before.is_about(fact))) for fact in unmatched]
-    made = [(fact, before.says(fact, summary.words(fact), after.is_about(fact))) for fact in unknown]
+    missing = [(fact, after.says(fact, source.words(fact), before)) for fact in unmatched]
+    made = [(fact, before.says(fact, summary.words(fact), after)) for fact in unknown]
     compared.changed = _pairs(
         [each for each in missing if each[1] < 2], [each for each in made if each[1] < 2], before, after
     )

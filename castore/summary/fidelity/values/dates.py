@@ -134,7 +134,7 @@ def _quarters(lower: str) -> Iterator[Found]:
     for match in _QUARTER_IN_WORDS.finditer(lower):
         start = match.start() - 1
         word = lower[max(0, start - 8) : max(0, start)].rpartition(" ")[2]
-        if word in _ORDERED and lower[start] == " ":
+        if word in _ORDERED and lower[start] in " -":
             year = int(match[1]) if match[1] else None
             yield Found("date", start - len(word), match.end(), Day(year, quarter=_ORDERED[word]))
     for match in _QUARTER.finditer(lower):
@@ -216,7 +216,7 @@ _HAN_DATE = re.compile(
 )
 _HAN_WEEKDAYS = [
     re.compile(
-        f"{name}([一二三四五六日天])(?![天年月日个])((?:[、和及至到-][一二三四五六日天](?![天年月日个点时]))*)"
+        f"{name}([一二三四五六日天])(?![天年月日个回趟篇杯顿遍]|次(?!日)|小时)((?:[、和及至到-][一二三四五六日天](?![天年月日个点时]))*)"
     )
     for name in ("周", "星期", "礼拜")
 ]

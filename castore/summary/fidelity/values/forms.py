@@ -12,7 +12,8 @@ from decimal import Context, Decimal
 from castore.summary.fidelity.model import Fact
 from castore.summary.fidelity.values.numerals import HAN_DIGITS, Magnitude
 
-__all__ = ["ANY_HAN", "ANY_NUMBER_WORD", "NUMBER_WORDS", "UNDER", "WEEKDAYS", "WEEKEND"]
+__all__ = ["ANY_HAN", "ANY_NUMBER_WORD", "NUMBER_WORDS", "UNDER"]
+__all__ += ["BOTH_DAYS", "FROM_MONDAY", "WEEKDAYS", "WEEKEND"]
 __all__ += ["forms_of_duration", "forms_of_percent", "is_about", "roundings"]
 
 NUMBER_WORDS: dict[str, Magnitude] = {
@@ -21,6 +22,10 @@ NUMBER_WORDS: dict[str, Magnitude] = {
     **dict.fromkeys(str.split("twice both couple pair double doubled doubles two-fold"), 2),
     **dict.fromkeys(str.split("triple tripled thrice"), 3),
     "dozen": 12,
+    **{f"{word}s": value for value, word in enumerate(str.split("two three four five"), 2)},
+    **{word: value for value, word in enumerate(str.split("sixes sevens eights nines tens"), 6)},
+    **{f"{word}s": value for value, word in enumerate(str.split("eleven twelve thirteen fourteen"), 11)},
+    **{f"{word}s": value for value, word in enumerate(str.split("fifteen sixteen seventeen eighteen"), 15)},
 }
 """Words that say how many without being a number."""
 ANY_NUMBER_WORD = re.compile(
@@ -71,7 +76,19 @@ _ONCE = {
 _OF_PERCENT = {value: re.compile(f"(?<![a-z])(?:{words})(?![a-z])") for value, words in _PERCENTS.items()}
 
 WEEKEND = re.compile("(?<![a-z])weekends?(?![a-z])|周末|双休日")
-WEEKDAYS = re.compile("(?<![a-z])(?:weekdays?|work(?:ing)? ?days)(?![a-z])|工作日")
+WEEKDAYS = re.compile(
+    r"(?<![a-z])(?<![0-9][ -])(?<!one |two |ree |our |ive |six |ven |ght |ine |ten |few |ral |any |hin |ext )"
+    r"(?:weekdays?|(?:work(?:ing)?|business) ?days)(?![a-z])|(?<![0-9一二三四五六七八九十两几个])(?<![0-9] )工作日"
+)
+"""All days from Monday to Friday: not some of them, which are a duration."""
+FROM_MONDAY = re.compile(
+    r"mon(?:days?)? ?(?:-|to|through|thru|till|until|and) ?fri(?:days?)?(?![a-z])"
+    r"|(?:周|星期|礼拜)一 ?[至到-] ?(?:周|星期|礼拜)?五"
+)
+BOTH_DAYS = re.compile(
+    r"sat(?:urdays?)? ?(?:-|to|/|,|&|and|or) ?sun(?:days?)?(?![a-z])"
+    r"|(?:周|星期|礼拜)六[、和至到及或与 -]?(?:周|星期|礼拜)?[日天]"
+)
 
 _ABOUT_BEFORE = re.compile(
     r"(?:about|around|roughly|approximately|approx\.?|some|nearly|almost|over|more than|circa|ca\.)"

@@ -43,19 +43,22 @@ class Standing(ValueIndex):
         super().__init__(facts)
         self._terms: dict[int, frozenset[str]] = {}
 
-    def says(self, fact: Fact, words: str, is_about: bool = False) -> int:
+    def says(self, fact: Fact, words: str, there: Standing | None = None) -> int:
         """Whether this text says the value of a fact of another text: 2, it does; 1, there is such a number,
-        of something else or of nothing that is told; 0, in no form. words: as it is spelt there. is_about:
-        that text says that it is rounded."""
+        of something else or of nothing that is told; 0, in no form. words: as it is spelt there. there:
+        what that text says, if it is at hand."""
         if isinstance(fact.key, Day):
-            return 2 * self._says_day(fact.key, words)
+            return 2 * self._says_day(fact.key, words, there)
         if isinstance(fact.key, Clock):
             return 2 * self._says_time(fact.key, words)
         if fact.kind == "version":
             return 2 * (without_zeros(str(fact.key)) in self.versions)
         if isinstance(fact.near, Near):
             grade = self._says_measure(fact, fact.near)
-            return grade if grade == 2 else max(grade, 2 * self._says_rounded(fact, fact.near, is_about))
+            if grade == 2:
+                return grade
+            is_about = there is not None and there.is_about(fact)
+            return max(grade, 2 * self._says_rounded(fact, fact.near, is_about))
         return 2 * self._says_share(fact, words)
 
     def is_count(self, fact: Fact) -> bool:
@@ -158,7 +161,7 @@ class Standing(ValueIndex):
 
     # --------------------------------------------------- dates and times of day
 
-    def _says_day(self, day: Day, words: str) -> bool:
+    def _says_day(self, day: Day, words: str, there: Standing | None) -> bool:
         if any(holds(each, day) for each in self._days_like(day)):
             return True
         if (
@@ -168,7 +171,11 @@ class Standing(ValueIndex):
         ):
             return True
         if day.weekday is not None and day == Day(weekday=day.weekday):
-            return self.has(forms.WEEKEND if day.weekday > 4 else forms.WEEKDAYS)
+            # All working days are Monday and Friday with those between, and no single one of them.
+            if day.weekday > 4:
+                return (there is None or there.has(forms.BOTH_DAYS)) and self.has(forms.WEEKEND)
+            is_all = there is None or (day.weekday in (0, 4) and there.has(forms.FROM_MONDAY))
+            return is_all and self.has(forms.WEEKDAYS)
         if day.day is not None and day == Day(day=day.day):
             near = self.by_magnitude.get(day.day, ())[:_LOOKED_AT_MAX]
             return any(each.unit == "day" for each in near)
