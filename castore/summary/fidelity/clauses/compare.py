@@ -29,6 +29,7 @@ _OTHER = {"condition": 0.3, "exception": 0.3, "deadline": 0.3, "promise": 0.25}
 another thing."""
 _ALIKE = 0.6
 _PAIRS_MAX = 40_000
+_SPARE_MAX = 200
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
@@ -66,10 +67,25 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
             compared.kept.append(mine.fact)
         left.remove(mine)
         made.remove(theirs)
+    spare = [clause for clause in new if clause not in made and not _is_used(clause, compared)]
     for clause in left:
+        clause.is_doubtful = clause.is_doubtful or _is_like_one(clause, spare, here, there)
         (compared.kept if _is_kept(kind, clause) else compared.lost).append(clause.fact)
     compared.invented = [clause.fact for clause in made if not _is_kept(kind, clause)]
     return compared
+
+
+def _is_used(clause: Clause, compared: Compared) -> bool:
+    """Whether it is what a clause of the source became."""
+    return any(span == (clause.fact.start, clause.fact.end) for _, span in compared.changed)
+
+
+def _is_like_one(clause: Clause, spare: list[Clause], here: Reading, there: Reading) -> bool:
+    """Whether a clause of the summary that the source has shares enough to be this one in other words."""
+    return len(spare) <= _SPARE_MAX and any(
+        _common(clause.deed, each.deed) >= _NEAR and not is_another(clause, each, here, there)
+        for each in spare
+    )
 
 
 def _is_kept(kind: str, clause: Clause) -> bool:

@@ -243,10 +243,19 @@ def _tables() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], re.
     )
 
 
+_NONE: frozenset[str] = frozenset()
+_ENDING = re.compile("(?:e?s|e?d|ing)\\Z")
+
+
 def english_concepts(word: str, stemmed: str) -> frozenset[str]:
-    """What a word, or without its ending, may say; nothing if it is in no line."""
+    """What a word may say: it, it without its ending, or else its stem; nothing if none is in a line.
+
+    The stem goes last, since it makes one of what is information and to inform.
+    """
     table = _tables()[0]
-    return table.get(word) or table.get(stemmed, frozenset())
+    ending = _ENDING.search(word)
+    bare = _NONE if ending is None else table.get(word[: ending.start()], _NONE)
+    return table.get(word, _NONE) | bare or table.get(stemmed, _NONE)
 
 
 def han_concepts(run: str) -> list[tuple[int, int, frozenset[str]]]:

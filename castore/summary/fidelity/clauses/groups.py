@@ -56,6 +56,7 @@ breastfeed breastfeeding nursing 哺乳
 itch itchy rash hives 皮疹 瘙痒 起疹 疹
 dizzy dizziness faint light-headed 头晕 眩晕
 pain painful hurts hurt ache sore 疼痛 疼 痛
+diarrhoea diarrhea 腹泻 拉肚子
 bleed bleeding blood 出血 流血
 breathe breathing breath 呼吸
 sight vision eyesight eye eyes 视力 眼 眼睛
@@ -67,7 +68,8 @@ emergency a&e 急诊 急救
 medicine medicines medication drug drugs tablet tablets pill pills dose 药 药物 药片 服药 用药
 nurse nurses 护士
 wound stitches bandage dressing 伤口 缝线 敷料
-child children kid kids minors minor toddler boy girl pupils 儿童 孩子 小孩 未成年 婴儿 幼儿 娃
+child children kid kids minors minor toddler boy girl pupils baby babies infant kids' 子女 宝宝 儿童 孩子
+  小孩 未成年 婴儿 幼儿 娃
 adult adults grown-up grown-ups 成人 成年人
 parent parents mother father mum dad guardian 家长 父母 监护人
 elderly senior seniors pensioner pensioners old 老人 老年人 长者
@@ -118,7 +120,8 @@ helmet helmets 头盔 安全帽
 glove gloves 手套
 shoes boots 鞋
 dispose discard discarded throw thrown toss bin 丢弃 扔 废弃
-lose loses lost loss losing misplace misplaced theft stolen steal 丢失 遗失 丢 失窃 被盗 挂失
+lose loses lost loss losing misplace misplaced theft 丢失 遗失 丢 挂失
+steal stolen steals theft thief robbed burglary 偷 被偷 盗 被盗 失窃 盗窃
 find finds found 找到 拾到 发现
 break breaks broken breakage damage damages damaged damaging harm harmed destroy destroyed spoil 损坏 污损
   破损 毁坏 弄坏 坏 损毁
@@ -188,7 +191,7 @@ upload uploads uploaded post 上传
 download downloads downloaded 下载
 publish publishes published announce announced announcement release released post posted out 公布 发布 公示
   刊登 出炉
-open opens opened opening start starts 打开 开启 开放 拆封 拆开
+open opens opened opening 打开 开启 开放 拆封 拆开
 start starts started begin begins began commence commences commencement work 开始 动工 开工 启动 开课 施工
 finish finishes finished complete completes completed completion done end ends over 完成 结束 竣工 做完 完工
 stop stops stopped cease discontinue discontinued suspend suspended pause quit 停止 停 暂停 中止 停用 停药
@@ -264,7 +267,7 @@ exam exams examination examinations test 考试 考
 class classes lesson lessons course courses lecture session 课程 上课 讲座
 homework assignment assignments coursework 作业
 score scores grade grades mark marks result results 成绩 分数 结果
-school schools 学校 校
+school schools 学校 校 上学 学龄 在校
 hall room rooms venue classroom 教室 房间 场馆 会议室 客房 考场
 meeting meetings rehearsal rehearsals gathering meet meets 会议 集会 排练 见面
 concert show performance sing sings singing 演出 音乐会 演唱
@@ -280,10 +283,11 @@ stipulate stipulated prescribe prescribed otherwise 规定 另有规定 要求 �
 wind windy gale storm storms 大风 风大 风力 暴风
 snow snowy ice icy frozen freeze freezes freezing frost 雪 结冰 冰冻 冻
 weather climate 天气
+space room permitting spare vacancy vacant available capacity 空位 空 地方 有空
 rain rains rainy raining wet 下雨 雨天 降雨 雨
 chain chains 防滑链 链
 park parks parked parking 停车 停放 泊车
-vehicle vehicles car cars truck van 车辆 车 汽车
+vehicle vehicles car cars truck van 车辆 车 汽车 私家车 自驾
 bicycle bicycles bike bikes cycle cycling 自行车 单车
 speed speeding fast 速度 转速 限速
 road street lane path 道路
@@ -334,14 +338,23 @@ valid validity effective force 有效 生效
 immediately promptly instantly straight straightaway once right asap 立即 马上 立刻 当即 随即 尽快
 urgent emergency emergencies urgently 紧急 急 应急
 alone single 单独 独自
+negotiate negotiated negotiation talk talks discuss discussed discussion consult 协商 商量 谈 讨论 洽谈
+dispute disputes conflict conflicts disagreement 争议 纠纷 分歧
+arbitration arbitrate 仲裁
+force majeure 不可抗力
+subcontract subcontracted outsource 分包 外包 转包
+fence fenced enclose 圈占 圈 围
+abroad overseas foreign 境外 国外 海外 出国
+unilaterally alone single 单方面 单独 一方
 together jointly both 共同 一起
-inside indoors interior 室内 里面
-outside outdoors exterior 室外 户外 外面
+indoor indoors outdoor outdoors 室内 户内 室外 户外
+inside interior 室内 里面
+outside exterior 室外 户外 外面
 lead leash 牵绳 牵引绳 拴
 feed feeds feeding fed 喂 投喂 喂食
 mention mentions say says said word speak speaks 提到 提及 提起 提
 blame blames reproach 责怪 指责
-know knows knew known acquainted 认识 知道 了解
+know knows knew known aware told informed acquainted 认识 知道 了解 知晓
 see sees saw seen look 看见 看到 看
 full intact original condition complete completeness 完好 完整 未使用 原样
 influence affect affects affected impact impacts 影响

@@ -32,6 +32,7 @@ from castore.summary.fidelity.clauses.polarity import (
     is_only_then,
     is_twofold,
     is_weakly_negated,
+    needs,
     negations,
     permits,
     restricts,
@@ -352,13 +353,17 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
         is_said = _denies(clause, passage, part)
-        if is_twofold(clause.words):
+        if clause.passage is not None and _LEAVES_OUT.search(clause.passage.words) and needs(words):
+            # Not unless something: only with it.
+            is_said = True
+        elif is_twofold(clause.words):
             # Not without something: only with it, and not: without it.
             is_said = not has_only_lack(words) if has_lack(words) else is_said or restricts(words)
         return Verdict(True, None if is_said else span)
     if kind == "exception":
         is_back = is_including(words) or is_led_by_if(words)
         is_said = says_no(words) if is_back else _denies(clause, passage, part) or restricts(words)
+        is_said = is_said or (not is_back and waits(words))
         if not is_back and clause.words.startswith(("unless", "除非")) and not _is_bare(clause, passage):
             is_said = True
         if is_said:
@@ -387,6 +392,7 @@ def _is_bare(clause: Clause, passage: Passage) -> bool:
     return len(clause.units) < 2 or coverage(clause.units, passage.terms) < 0.9
 
 
+_LEAVES_OUT = re.compile(r"\b(?:unless|except|without|until|but only)\b|除非|除外|未经|才")
 _OR = re.compile(r"\s(?:or|and)\s|或|且")
 
 

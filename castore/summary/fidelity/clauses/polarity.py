@@ -21,6 +21,7 @@ __all__ = [
     "is_only_then",
     "is_twofold",
     "is_weakly_negated",
+    "needs",
     "negations",
     "permits",
     "says_no",
@@ -96,6 +97,9 @@ _RESTRICTS = re.compile(
     r"\b(?:need(?:s|ed)?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b"
     r"|须|需|只|仅|经|才|照常|仍|则"
 )
+_NEEDS = re.compile(
+    r"\b(?:need(?:s|ed)?|requir\w+|must|only|subject to|has to|have to)\b|须|需|只|仅|经|才|先|得"
+)
 _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody"
     r"|none|never|cannot|who|those|whoever"
@@ -169,6 +173,11 @@ def is_only_then(words: str) -> bool:
 def restricts(words: str) -> bool:
     """Whether it asks for something."""
     return _RESTRICTS.search(words) is not None
+
+
+def needs(words: str) -> bool:
+    """Whether it says that something must be there first."""
+    return _NEEDS.search(words) is not None
 
 
 def says_only(words: str) -> bool:
