@@ -54,6 +54,8 @@ _DIGIT = re.compile(r"\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|tomorrow|n
 
 
 def before(place: Place) -> Span | None:
+    if place.behind(4) == "not ":
+        return None
     low = max(0, place.at - 45)
     period = PERIOD_BEHIND.search(place.lower, low, place.at)
     day = dated(place, place.end)
