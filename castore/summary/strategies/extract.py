@@ -6,14 +6,17 @@ Laws:
 - The same source and options give the same bytes. It has at most `characters` characters; a source that fits
   is given whole.
 - Chosen is what says most that nothing chosen before says: the distinct facts in a piece count, by the same
-  table of kinds that a check looks for, for its length; with a question also the terms that it shares with
-  it. Where there is neither, it is how the source begins.
+  table of kinds that a check looks for, for its length, by its weight (castore.summary.strategies.weights);
+  with a question also the terms that it shares with it. Where there is neither, it is how the source begins.
+- Of a session, what is given of a message stands under its heading.
 - It takes time linear in the source, but for the order of its pieces (n log n).
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -26,6 +29,7 @@ from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.terms import terms
 from castore.summary.key import OptionValue
 from castore.summary.strategies.reading import PIECE_CHARACTERS_MAX, Reading, read_source
+from castore.summary.strategies.weights import Weight
 from castore.transcript.collapse.summarizer import checked_summary
 
 __all__ = ["CHARACTERS_DEFAULT", "CHARACTERS_MIN", "ELLIPSIS", "ExtractStrategy"]
@@ -44,8 +48,15 @@ _BREAK = f"\n{ELLIPSIS}\n"
 
 _WEIGHTS = {"condition": 2.0, "exception": 2.0, "deadline": 2.0, "promise": 2.0, "negation": 2.0}
 """What a rule is worth nothing without; a fact of any other kind has the weight 1."""
+_CODE_WEIGHTS = dict.fromkeys(_WEIGHTS, 0.0)
+"""In code `if` and `not` make no rule."""
 _OF_A_KIND_MAX = 4
 """More facts of one kind make a piece no better: a row of figures says less than a sentence."""
+_WORTH_MIN = 0.25
+"""A piece that is worth less is not given, though there were room for it."""
+_ALIKE_MAX = 3
+"""Of pieces that differ in their figures only (rows, lines of a log) so many come before others."""
+_FIGURES = re.compile(r"[0-9]+")
 _LENGTH_EACH = 60
 """Characters that each piece counts for besides its own, so that the shortest are not always the best."""
 _ASKED_WEIGHT = 12.0
@@ -99,50 +110,82 @@ class ExtractStrategy:
 def _chosen(reading: Reading, question: str | None, characters: int) -> list[int]:
     """The numbers of the pieces that are given, in order. The best comes first, by what it has that none
     before it had; whatever still fits comes after it."""
-    pieces = reading.pieces
     text = Text(reading.text)
-    worth = _Worth(_facts_of(text, pieces), _shares(text, pieces, question))
-    # Behind the last piece there may be a line `…`, and one before each.
-    left = characters - len(_BREAK)
-    chosen: dict[str, int] = {}
-
-    def take(piece: int) -> bool:
-        """False if there is no room for it. What was said already is not said again."""
-        nonlocal left
-        said = reading.text[slice(*pieces[piece])]
-        if said in chosen:
-            return True
-        needed = len(said) + max(len(_BREAK), len(_gap(reading, piece)))
-        if needed > left:
-            return False
-        left -= needed
-        chosen[said] = piece
-        return True
-
+    worth = _Worth(_facts_of(text, reading.pieces), _shares(text, reading.pieces, question), reading.weights)
+    room = _Room(reading, characters)
     # By worth for length; of equals the first. A piece may be worth less by the time its turn comes.
-    lengths = [end - start + _LENGTH_EACH for start, end in pieces]
-    queue = [(-worth.of(piece) / lengths[piece], piece) for piece in range(len(pieces)) if worth.of(piece)]
+    lengths = [end - start + _LENGTH_EACH for start, end in reading.pieces]
+    worths = map(worth.of, range(len(lengths)))
+    queue = [(-each / lengths[piece], piece) for piece, each in enumerate(worths) if each >= _WORTH_MIN]
     heapify(queue)
+    later: list[int] = []
     while queue:
         was, piece = heappop(queue)
-        now = worth.of(piece) / lengths[piece]
-        if now < -was:
-            if now > 0:
-                heappush(queue, (-now, piece))
-        elif take(piece):
+        now = worth.of(piece)
+        if now / lengths[piece] < -was:
+            if now >= _WORTH_MIN:
+                heappush(queue, (-now / lengths[piece], piece))
+        elif room.has_alike(piece):
+            later.append(piece)
+        elif room.take(piece):
             worth.spend(piece)
-    if not chosen:
-        for piece in range(len(pieces)):
-            if not take(piece):
+    for piece in later:
+        room.take(piece)
+    if not room.chosen:
+        for piece in range(len(reading.pieces)):
+            if not room.is_heading(piece) and not room.take(piece):
                 break
-    return sorted(chosen.values())
+    return sorted(room.numbers)
+
+
+class _Room:
+    """What was chosen, and the characters that are left for more."""
+
+    def __init__(self, reading: Reading, characters: int) -> None:
+        self._reading = reading
+        # Behind the last piece there may be a line `…`, and one before each.
+        self._left = characters - len(_BREAK)
+        self.chosen: set[str] = set()
+        self.numbers: set[int] = set()
+        self._shapes: Counter[str] = Counter()
+
+    def take(self, piece: int) -> bool:
+        """False if there is no room for it. What was said already is not said again; what is said first under
+        a heading takes that along."""
+        said = self._said(piece)
+        if said in self.chosen:
+            return True
+        heading = self._heading(piece)
+        new = {piece} if heading < 0 else {piece, heading} - self.numbers
+        needed = sum(len(self._said(each)) + max(len(_BREAK), len(_gap(self._reading, each))) for each in new)
+        if needed > self._left:
+            return False
+        self._left -= needed
+        self.chosen.add(said)
+        self.numbers |= new
+        self._shapes[_FIGURES.sub("0", said)] += 1
+        return True
+
+    def has_alike(self, piece: int) -> bool:
+        """Whether several were taken that differ from it in their figures only, so that others come first."""
+        return self._shapes[_FIGURES.sub("0", self._said(piece))] >= _ALIKE_MAX
+
+    def is_heading(self, piece: int) -> bool:
+        return self._heading(piece) == piece
+
+    def _heading(self, piece: int) -> int:
+        return self._reading.headings[piece] if self._reading.headings else -1
+
+    def _said(self, piece: int) -> str:
+        return self._reading.text[slice(*self._reading.pieces[piece])]
 
 
 class _Worth:
     """What each piece has that nothing chosen has. A fact is counted down once in each piece that has it."""
 
-    def __init__(self, facts: dict[Named, list[int]], shares: list[float]) -> None:
+    def __init__(self, facts: dict[Named, list[int]], shares: list[float], weights: list[Weight]) -> None:
         self._shares = shares
+        self._weights = weights
         self._pieces = facts
         self._facts: list[list[Named]] = [[] for _ in shares]
         self._counts: list[dict[str, int]] = [{} for _ in shares]
@@ -152,10 +195,13 @@ class _Worth:
                 self._counts[piece][fact[0]] = self._counts[piece].get(fact[0], 0) + 1
 
     def of(self, piece: int) -> float:
-        counts = self._counts[piece].items()
-        facts = sum(_WEIGHTS.get(kind, 1.0) * min(count, _OF_A_KIND_MAX) for kind, count in counts)
+        weight = self._weights[piece]
+        kinds = _CODE_WEIGHTS if weight.is_code else _WEIGHTS
+        facts = sum(
+            kinds.get(kind, 1.0) * min(count, _OF_A_KIND_MAX) for kind, count in self._counts[piece].items()
+        )
         share = self._shares[piece]
-        return facts * (1 + share) + _ASKED_WEIGHT * share
+        return weight.facts * facts * (1 + share) + weight.said + _ASKED_WEIGHT * weight.asked * share
 
     def spend(self, piece: int) -> None:
         for fact in self._facts[piece]:

@@ -5,13 +5,14 @@ Laws:
   messages as castore.transcript.collapse.reading has them; of other JSON, values as they are spelt (a whole
   row, or a member with its name), and of a long string what it says.
 - Pieces are in the order of the source, do not overlap, and have at most as many characters as asked.
+- Headings of a session (`## user`) are pieces too; each piece of a message knows its heading.
 - It takes time linear in the source.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from castore.document.grammar import STRING, scan_strictly, value_end
@@ -20,6 +21,13 @@ from castore.document.place import utf8_text
 from castore.document.strings import decode_literal
 from castore.errors import DocumentInvalid, LimitExceeded
 from castore.summary.fidelity.sentences import sentences
+from castore.summary.strategies.weights import (
+    Section,
+    Weight,
+    weights_of_json,
+    weights_of_session,
+    weights_of_text,
+)
 from castore.transcript.collapse.reading import text_of
 from castore.transcript.collapse.summarizer import without_controls
 from castore.transcript.formats import read_session
@@ -36,7 +44,14 @@ _LINE = re.compile(
     r"\n(?=[ \t]{0,8}(?:[\[(<]{0,2}\d{1,4}[-/:.年月T]\d|\[|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE)\b"
     r"|[\w\u3400-\u9fff.-]{1,30}[:=：]))"
 )
+_WHOLE_LINE = re.compile(r"[^\n]+")
 _ANY_LINE = re.compile(r"\n")
+_CALL_CHARACTERS = 190
+"""Of a longer call, what it was called with is pieces of their own: it was written rather than done."""
+# What begins a line of a session's text, which nothing else there does: a heading, or a call.
+_OF_SESSION = re.compile(r"^(?:## (\S+)|call \S{1,80}+ [\[{\"])[^\n]*", re.M)
+_MEMBER = re.compile(r",(?= ?\"\w+\":)")
+_NUMBER = re.compile(r"(?:[-*•#>|]+[ \t]*)?\d{1,3}[.)]")
 _SPACES = re.compile(r"\s+")
 _BETWEEN = b" \t\r\n,[]{}"
 
@@ -45,11 +60,15 @@ _BETWEEN = b" \t\r\n,[]{}"
 class Reading:
     """text: what is read. pieces: half-open spans of it; what is between two of them is white space.
 
-    whole: all of the source, for a summary in which there is room for it; of a session its text.
+    weights: of each piece. headings: of each piece the number of the one that is its heading, or -1; empty
+    where there is none. whole: all of the source, for a summary in which there is room for it; of a session
+    its text.
     """
 
     text: str
     pieces: list[tuple[int, int]]
+    weights: list[Weight]
+    headings: list[int]
     whole: str
 
 
@@ -60,25 +79,40 @@ def read_source(source: bytes, piece_max: int = PIECE_CHARACTERS_MAX) -> Reading
     if text.lstrip()[:1] in ("{", "["):
         said = _session_text(source)
         if said is not None:
-            return _of_text(said, piece_max)
+            return _of_session(without_controls(said), piece_max)
         found = _json_pieces(text.encode(), piece_max)
         if found is not None:
-            return Reading("\n".join(found.pieces), found.spans, without_controls(text))
-    return _of_text(text, piece_max)
-
-
-# --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _of_text(text: str, piece_max: int) -> Reading:
+            weights = weights_of_json(list(zip(found.pieces, found.are_values, strict=True)))
+            return Reading("\n".join(found.pieces), found.spans, weights, [], without_controls(text))
     text = without_controls(text)
-    pieces = [
-        piece
-        for start, end in sentences(text)
-        for line in _lines(text, start, end, piece_max)
-        for piece in _cut(text, *line, piece_max)
-    ]
-    return Reading(text, pieces, text)
+    pieces = list(_pieces_of(text, piece_max))
+    return Reading(text, pieces, weights_of_text(text, pieces), [], text)
+
+
+# --- Texts -----------------------------------------------------------------------------------------
+
+
+def _pieces_of(text: str, piece_max: int) -> Iterator[tuple[int, int]]:
+    for start, end in _with_numbers(text, sentences(text), piece_max):
+        for line in _lines(text, start, end, piece_max):
+            yield from _cut(text, *line, piece_max)
+
+
+def _with_numbers(text: str, spans: Iterable[tuple[int, int]], piece_max: int) -> Iterator[tuple[int, int]]:
+    """The spans; the number of an item (`2.`), which reads like a sentence, with what follows on its line."""
+    number: tuple[int, int] | None = None
+    for start, end in spans:
+        begin = start
+        if number is not None:
+            if "\n" in text[number[1] : start] or end - number[0] > piece_max:
+                yield number
+            else:
+                begin = number[0]
+        number = (begin, end) if _NUMBER.fullmatch(text, begin, end) else None
+        if number is None:
+            yield begin, end
+    if number is not None:
+        yield number
 
 
 def _lines(text: str, start: int, end: int, piece_max: int) -> Iterator[tuple[int, int]]:
@@ -112,6 +146,49 @@ def _cut(text: str, start: int, end: int, piece_max: int) -> Iterator[tuple[int,
         yield start, end
 
 
+# --- Sessions --------------------------------------------------------------------------------------
+
+
+def _of_session(text: str, piece_max: int) -> Reading:
+    """text: as text_of gives it, so it begins with a heading."""
+    pieces: list[tuple[int, int]] = []
+    sections: list[Section] = []
+    heading, kind = 0, ""
+    marks = [*_OF_SESSION.finditer(text)]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=True):
+        begins = min(mark.end(), mark.start() + piece_max) if mark[1] else _call_end(text, *mark.span())
+        if mark[1] is not None:
+            heading, kind = len(pieces), mark[1]
+        for each, found in (
+            ("call" if mark[1] is None else "heading", [(mark.start(), begins)]),
+            ("written", _cut(text, begins, mark.end(), piece_max)),
+            (kind, _said(text, mark.end(), end, piece_max, is_result=kind == "result")),
+        ):
+            start = len(pieces)
+            pieces += found
+            if start < len(pieces):
+                sections.append(Section(each, heading, start, len(pieces)))
+    headings = [each.heading for each in sections for _ in range(each.start, each.end)]
+    return Reading(text, pieces, weights_of_session(text, pieces, sections), headings, text)
+
+
+def _call_end(text: str, start: int, end: int) -> int:
+    """Of a call, or of what stands before the first long text that it was given."""
+    if end - start <= _CALL_CHARACTERS:
+        return end
+    members = [member.end() for member in _MEMBER.finditer(text, start, start + _CALL_CHARACTERS)]
+    return members[-1] if members else start + _CALL_CHARACTERS
+
+
+def _said(text: str, start: int, end: int, piece_max: int, *, is_result: bool) -> Iterator[tuple[int, int]]:
+    """Sentences and lines; what a tool gave is lines first, whatever its words look like."""
+    lines = [line.span() for line in _WHOLE_LINE.finditer(text, start, end)] if is_result else [(start, end)]
+    for line_start, line_end in lines:
+        for piece_start, piece_end in _pieces_of(text[line_start:line_end], piece_max):
+            yield line_start + piece_start, line_start + piece_end
+
+
 def _session_text(source: bytes) -> str | None:
     """What a session says; None of what is none."""
     try:
@@ -119,6 +196,9 @@ def _session_text(source: bytes) -> str | None:
     except (DocumentInvalid, LimitExceeded):
         return None
     return text_of(transcript, 0, len(transcript.messages)) or None
+
+
+# --- JSON ------------------------------------------------------------------------------------------
 
 
 def _json_pieces(data: bytes, piece_max: int) -> _Pieces | None:
@@ -154,6 +234,7 @@ class _Pieces:
     def __init__(self, piece_max: int) -> None:
         self._piece_max = piece_max
         self.pieces: list[str] = []
+        self.are_values: list[bool] = []
         self.spans: list[tuple[int, int]] = []
         self._at = 0
 
@@ -161,8 +242,9 @@ class _Pieces:
         """is_whole: it is one piece, if it is not too long."""
         text = without_controls(text)
         longest = self._piece_max
-        spans = _cut(text, 0, len(text), longest) if is_whole else _of_text(text, longest).pieces
+        spans = _cut(text, 0, len(text), longest) if is_whole else _pieces_of(text, longest)
         for start, end in spans:
             self.pieces.append(text[start:end])
+            self.are_values.append(is_whole)
             self.spans.append((self._at, self._at + end - start))
             self._at += end - start + 1
