@@ -108,13 +108,24 @@ def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_re
     wanted = terms(phrase)
     if not wanted:
         return True
-    quotes = [said_terms for _, said_terms in said.quotes.like(wanted)]
-    if any(wanted <= other for other in quotes):
+    quotes = [*said.quotes.like(wanted)]
+    if any(wanted <= other and _has_same_sense(str(fact.key), key) for key, other in quotes):
         return True
-    if any(_is_other_quote(wanted, other) for other in quotes):
+    if any(wanted <= other or _is_other_quote(wanted, other) for _, other in quotes):
         return False
     share = _QUOTE_SHARE if len(wanted) > (7 if is_reverse else 2) else 1.0
     return any(len(wanted & held) >= share * len(wanted) for _, held in said.sentences.like(wanted))
+
+
+_SENSE = frozenset(
+    str.split("no not never none nobody nothing nor without t cannot must may might should can could only all every")
+)
+"""Small words that no term is made of, and that make another quotation of one. t: the end of `don't`."""
+
+
+def _has_same_sense(one: str, other: str) -> bool:
+    """Whether two quotations of the same terms, by their keys, don't differ in a `not` or a `must`."""
+    return one in other or other in one or _SENSE & {*one.split()} == _SENSE & {*other.split()}
 
 
 def _is_other_quote(wanted: frozenset[str], other: frozenset[str]) -> bool:

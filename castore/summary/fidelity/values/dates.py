@@ -353,7 +353,7 @@ def clock_of(lower: str, at: int) -> tuple[Clock, int, int] | None:
 
 
 def _han_hour(hour: int, part: str) -> int:
-    if hour > 12 or part in _MORNING:
+    if hour > 12 or part in _MORNING or (hour < 5 and part not in ("下午", "傍晚", "中午")):
         return hour % 12 if part == "凌晨" else hour
     if part == "中午":
         return hour + 12 if hour < 10 else hour

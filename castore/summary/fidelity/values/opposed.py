@@ -35,12 +35,12 @@ _ALIKE_LEAST = 0.3
 _END_OF_CLAUSE = re.compile(r"[;\n,.!?:](?=\s|$)|[，；。！？、]| (?:and|but|or|while|then) |但|而")
 _REACH = 120
 _TURNING = re.compile(
-    r"(?<![a-z])(?:no|not|nor|none|nobody|nothing|never|cannot|[a-z]{2,6}n't|without|unless|except|otherwise|late|"
+    r"(?<![a-z])(?:(?:no|not)(?! (?:more|less|fewer|later|earlier|longer|sooner|shorter) than)|nor|none|nobody|nothing|never|cannot|[a-z]{2,6}n't|without|unless|except|otherwise|late|"
     r"closed?|closes|closing|shut|shuts|expir[a-z]+|forfeit[a-z]*|lose[sd]?|lost|refus[a-z]+|reject[a-z]*|"
     r"stop[a-z]*|ends?|ended|ending|fail[a-z]*|invalid|void|den[yi][a-z]*|declin[a-z]+|prohibit[a-z]*|forbid[a-z]*|"
     r"ban(?:ned)?|exclu[a-z]+|free|fees?|charg[a-z]+|surcharge[a-z]*|gone|delet[a-z]+|remov[a-z]+|too|exempt[a-z]*|"
     r"non|un[a-z]{4,})(?![a-z])"
-    r"|[不未无非没免]|禁止|拒绝|逾期|失效|过期|截止|停止|关闭|除外|否则|作废|结束|删除|到期|收费"
+    r"|[不未无非没免]|禁止|拒绝|逾期|失效|过期|停止|关闭|除外|否则|作废|结束|删除|到期|收费"
 )
 _OF_BOUNDS = frozenset(terms("least fewer earlier later max maximum min minimum latest earliest exceed"))
 
