@@ -358,6 +358,9 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
             is_said = True
         elif is_twofold(clause.words):
             # Not without something: only with it, and not: without it.
+            if part is not None and coverage(clause.deed, part.terms) < _ENOUGH[kind]:
+                # The part says before what, another one what not.
+                words = passage.words
             is_said = not has_only_lack(words) if has_lack(words) else is_said or restricts(words)
         return Verdict(True, None if is_said else span)
     if kind == "exception":
