@@ -18,11 +18,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
-__all__ = ["Ended", "run"]
+__all__ = ["Ended", "Server", "run"]
 
 WALL_SECONDS = 120
 _REPOSITORY = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ _REQUEST_BYTES_MAX = 1 << 20
 _OF_PYTHON = ("PYTHON", "LC_", "LANG", "OPENBLAS_")
 """Variables that an interpreter reads when it starts: whoever sets others gets a process of that kind."""
 
-_idle: dict[str, list[_Server]] = {}
+_idle: dict[str, list[Server]] = {}
 """Those that run nothing now, by these variables."""
 
 
@@ -44,28 +44,34 @@ class Ended(NamedTuple):
 
 def run(arguments: list[str], *, stdin: bytes, folder: Path, environment: Mapping[str, str]) -> Ended:
     """One command line of ctx, in `folder` and with this environment alone; it has WALL_SECONDS."""
-    of_python = {key: value for key, value in environment.items() if key.startswith(_OF_PYTHON)}
-    idle = _idle.setdefault(json.dumps(of_python, sort_keys=True), [])
-    server = idle.pop() if idle else _Server(of_python)
+    idle = _idle.setdefault(json.dumps(_of_python(environment), sort_keys=True), [])
+    server = idle.pop() if idle else Server(environment)
     ended = server.run(arguments, stdin, folder, environment)
     idle.append(server)
     return ended
 
 
-class _Server:
-    """A process that forks, and runs one command at a time."""
+def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in environment.items() if key.startswith(_OF_PYTHON)}
 
-    def __init__(self, of_python: dict[str, str]) -> None:
+
+class Server:
+    """A process that forks, and runs one command at a time.
+
+    environment: what an interpreter reads of it holds for all commands. prefix: a command that runs it.
+    """
+
+    def __init__(self, environment: Mapping[str, str], prefix: Sequence[str] = ()) -> None:
         others = {key: value for key, value in os.environ.items() if not key.startswith(_OF_PYTHON)}
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             # Its own streams are pipes, as those of its commands are: what Python asks of one is true of all.
             self._process = subprocess.Popen(
-                [sys.executable, str(Path(__file__)), str(theirs.fileno())],
+                [*prefix, sys.executable, str(Path(__file__)), str(theirs.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=others | of_python,
+                env=others | _of_python(environment),
                 cwd=_REPOSITORY,
                 pass_fds=[theirs.fileno()],
             )
@@ -89,6 +95,8 @@ class _Server:
         return Ended(code, out, err)
 
     def close(self) -> None:
+        """It ends; if nobody says so, when Python does."""
+        atexit.unregister(self.close)
         self._ours.close()
         self._process.communicate()
 

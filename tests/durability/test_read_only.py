@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from castore import api
 from tests.durability.scenario import VIEWED
 from tests.durability.shell import Done, Shell, document
+from tests.forked import Server
 from tests.transcript.sessions import pi_session
 
 _NO_RIGHTS = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
@@ -51,21 +53,42 @@ WRITES = {
 }
 
 
+def _no_rights() -> list[str]:
+    return _NO_RIGHTS if os.geteuid() == 0 else []
+
+
 class ReadOnly:
     """A store, and commands that can't write to it."""
 
-    def __init__(self, shell: Shell, how: str) -> None:
+    def __init__(self, shell: Shell, how: str, without_rights: Callable[[], Server]) -> None:
         self.shell = shell
+        self._without_rights = without_rights
         self.how = how
         self.digest = str(api.Digest.of(_OBJECT))
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
-        command = self.shell.command(*[self.digest if each == "OBJECT" else each for each in arguments])
-        return self.shell.run([*self._prefix(), *command], stdin)
+        done = self.server.run(
+            [self.digest if each == "OBJECT" else each for each in arguments],
+            stdin,
+            self.shell.folder,
+            self.shell.environment,
+        )
+        return Done(done.code, done.out, done.err.decode())
+
+    @cached_property
+    def server(self) -> Server:
+        """All its forks have no more rights than itself, and see the disk as it does."""
+        if self.how == "mode":
+            return self._without_rights()
+        return Server(self.shell.environment, self._prefix())
+
+    def close(self) -> None:
+        if self.how == "mount":
+            self.server.close()
 
     def _prefix(self) -> list[str]:
         if self.how == "mode":
-            return _NO_RIGHTS if os.geteuid() == 0 else []
+            return _no_rights()
         return [*_MOUNTED, str(self.shell.store)]
 
     def why_not(self) -> str | None:
@@ -85,8 +108,25 @@ def how(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="module")
+def without_rights() -> Iterator[Callable[[], Server]]:
+    """The one that may not write where the mode says so; started when it is asked for."""
+    servers: list[Server] = []
+
+    def started() -> Server:
+        if not servers:
+            servers.append(Server(os.environ, _no_rights()))
+        return servers[0]
+
+    yield started
+    for each in servers:
+        each.close()
+
+
 @pytest.fixture(params=["an index", "no index", "an index that a killed writer left"])
-def read_only(ctx: Shell, how: str, request: pytest.FixtureRequest) -> Iterator[ReadOnly]:
+def read_only(
+    ctx: Shell, how: str, request: pytest.FixtureRequest, without_rights: Callable[[], Server]
+) -> Iterator[ReadOnly]:
     whole = ctx.folder / "whole"
     store = api.init_store(whole)
     ctx.folder.joinpath("kept.json").write_bytes(api.fold_bytes(store, document("kept"), name="kept"))
@@ -107,10 +147,11 @@ def read_only(ctx: Shell, how: str, request: pytest.FixtureRequest) -> Iterator[
         for path in ctx.store.rglob("*"):
             path.chmod(0o500 if path.is_dir() else 0o400)
         ctx.store.chmod(0o500)
-    made = ReadOnly(ctx, how)
+    made = ReadOnly(ctx, how, without_rights)
     if reason := made.why_not():
         pytest.skip(f"no store is read-only here: {reason}")
     yield made
+    made.close()
     for folder in folders:
         folder.chmod(0o700)
 

@@ -81,6 +81,7 @@ def main() -> None:
 
     # It looks again, later, at what a writer may be in the middle of. Here nobody writes meanwhile.
     verify._LOOK_AGAIN_SECONDS = ()
+    app.root_command()
     for name in commands.COMMANDS:
         commands.load(name)
     for line in sys.stdin:
