@@ -62,7 +62,9 @@ def before(place: Place) -> Span | None:
     if period is not None:
         return "deadline", period.start(), day[2] if day else _short_stop(place)
     if day is not None:
-        return day
+        ahead = place.lower[place.start() : place.at]
+        is_done = is_past(ahead) and _BOUND.search(ahead) is None
+        return None if is_done and _DIGIT.search(place.lower, day[1], day[2]) is None else day
     if _EVENT_ELSE.match(place.lower, place.end):
         return None
     if place.lower[place.at] == "b" and _TELLER.match(place.lower, place.end):

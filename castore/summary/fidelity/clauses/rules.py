@@ -180,6 +180,7 @@ _HAN_STORY = re.compile(
     "(?:我|他|她|咱|谁|妈|爸|爷|奶|外公|外婆|舅|姑|叔|婶|哥|姐|弟|妹|老伴|孩子们|人人)(?![方司院行校馆部社店方们人])"
     "|(?:他们|她们|咱们)|从来?\\Z|一向\\Z|向来\\Z|怎么[也都]?\\Z|再也\\Z|什么[也都]\\Z|希望|但愿|并\\Z|[还尚]\\Z|暂时\\Z|何不|说\\Z"
 )
+_HAN_BARE = re.compile("(?:禁止|严禁|不得|不能|不可|不许|不准|请勿)(?:突破|超出|超过|逾越|例外)\\Z")
 _HAN_IDIOM = re.compile("[恨舍巴怪由见顾来说记认等懂晓免值使动少]\\Z")
 _HAN_GUESS = re.compile("[说拿看算对]\\Z")
 
@@ -191,6 +192,9 @@ def is_han_rule(before: str, words: str) -> bool:
     if words.startswith("不准") and _HAN_GUESS.search(before):
         return False
     if words.startswith("不可") and "非" in before:
+        return False
+    if _HAN_BARE.match(words):
+        # Which limit must not be passed, the clause before it says.
         return False
     if _HAN_ALWAYS.match(words):
         return True
