@@ -143,6 +143,12 @@ def _negation(place: Place) -> Span | None:
 _BARE = re.compile(r"\s*(?:\w+\s)?\Z")
 
 
+_RELATIVE = re.compile(
+    r"(?:\w+ed|are|is|was|were|have|has|can|do|does|[a-z]+s)\s(?:\S+\s){1,8}?(?:is|are|may|must|can)?"
+)
+_SAID_THAT = re.compile(
+    r"\b(?:note|sure|know|remember|aware|means?|says?|said|agree[sd]?|understand|so|such|reminded) that\s\Z"
+)
 _SUPPOSED = re.compile(r"\bwould(?:\s\w+)?\s*\Z")
 
 
@@ -157,6 +163,14 @@ def _ruled(place: Place) -> Span | None:
         # What has no subject of its own may belong to a `which`.
         before = lower[max(0, start - 8) : start] + before
     if is_english_rule(before, lower[place.at : place.end], lower[place.end : end]):
+        if (
+            _RELATIVE.match(before)
+            and lower.endswith(("that ", "which ", "who "), 0, start)
+            and not (_SAID_THAT.search(lower[max(0, start - 16) : start]))
+        ):
+            # Its subject stands before the clause in between.
+            place.at = start - 5
+            start = place.start()
         return kind, start, end
     return "weak", start, end
 
