@@ -58,6 +58,7 @@ _VERSIONED = frozenset(
         "sqlite spring numpy pandas pytorch tensorflow cuda helm docker git linux kernel openapi 版本 版本号"
     )
 )
+_SAYS_VERSION = frozenset(str.split("version versions ver release 版本 版本号"))
 _LABELS = frozenset(
     str.split(
         "step section figure fig table chapter appendix option task item example question point case part "
@@ -242,7 +243,7 @@ def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact]
     if word in _LABELS or lower[start - 1 : start] in ("第", "#"):
         return [], end
     if word in _VERSIONED and (version := _TO_VERSION.match(lower, start)):
-        return _versions(lower, version)
+        return _versions(lower, version, word)
     found = measures(plain, lower, start, end, number_value(lower[start:end]))
     first = found[0]
     if first.unit is None and len(found) == 1:
@@ -267,9 +268,13 @@ def _of_number(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact]
     return [each.fact() for each in found], found[-1].end
 
 
-def _versions(lower: str, first: re.Match[str]) -> tuple[list[Fact], int]:
-    """This one, and those that are joined to it: TLS 1.0 and 1.1."""
-    found, end = [_version(*first.span(), first[0])], first.end()
+def _versions(lower: str, first: re.Match[str], word: str) -> tuple[list[Fact], int]:
+    """This one, and those that are joined to it: TLS 1.0 and 1.1. word: what stands before it, and belongs
+    to it where the number by itself looks like any."""
+    start, end = first.span()
+    if word in _SAYS_VERSION or "." not in first[0]:
+        start = lower.rindex(word, 0, start)
+    found = [_version(start, end, first[0])]
     while (more := _MORE_VERSIONS.match(lower, end)) and len(found) < _JOINED_MAX:
         found.append(_version(*more.span(1), more[1]))
         end = more.end()
@@ -322,12 +327,12 @@ def _word_before(lower: str, start: int) -> str:
     before = lower[max(0, start - 16) : start]
     if not before:
         return ""
-    last = before[-1]
-    if last > "\u3400":
-        return before[-2:]
-    if last not in _BEHIND_WORD:
+    said = before.rstrip(_BEHIND_WORD) if before[-1] in _BEHIND_WORD else before
+    if said[-1:] > "\u3400":
+        return "版本号" if said.endswith("版本号") else said[-2:]
+    if said is before:
         return ""
-    word = before.rstrip(_BEHIND_WORD).rpartition(" ")[2]
+    word = said.rpartition(" ")[2]
     return word if word.isalpha() and word.isascii() else _WORD_AT_END.search(word)[0]  # type: ignore[index]
 
 
