@@ -83,7 +83,9 @@ def _is_used(clause: Clause, compared: Compared) -> bool:
 def _is_like_one(clause: Clause, spare: list[Clause], here: Reading, there: Reading) -> bool:
     """Whether a clause of the summary that the source has shares enough to be this one in other words."""
     return len(spare) <= _SPARE_MAX and any(
-        _common(clause.deed, each.deed) >= _NEAR and not is_another(clause, each, here, there)
+        _common(clause.deed, each.deed) >= _NEAR
+        and not (clause.passage and each.words in clause.passage.words)
+        and not is_another(clause, each, here, there)
         for each in spare
     )
 

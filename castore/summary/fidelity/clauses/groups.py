@@ -153,14 +153,15 @@ included include includes including inclusive contain contains comprise comprise
 provide provides provided supply supplies supplied offer offers offered give gives given 提供 供应 给予
 rent rents rented rental hire hired lease leased 租 租用 租赁 租借
 deposit deposits bond 押金 保证金 定金
-money cash funds fund funding sum 现金 资金 钱 款项
+money cash funds fund funding sum balance amount 现金 资金 钱 款项 金额 余额
+withdraw withdrawal withdrawals 提现 取现 取钱 提款
 grant grants subsidy subsidies subsidised award awards 资助 补助 补贴 津贴
 tax taxes duty duties customs vat 税 关税 税费
 invoice invoices bill bills receipt receipts 发票 账单 收据 凭证 小票
 coupon coupons voucher vouchers promo 优惠券 代金券 券
 combine combined cumulative stack stacked together 叠加 合并使用 同时使用 一起用
 exchange exchanged exchanges exchangeable redeem redeemed convert converted swap 兑换 换 换成 折现
-refund refunds refunded refundable reimbursed back 退款 退钱 退费 退还 退
+refund refunds refunded returned refundable reimbursed back 退款 退钱 退费 退还 退
 return returns returned returnable 退货 退换 退回 归还 还
 cancel cancels cancelled cancelling canceled cancellation cancellations 取消 撤销 退订
 postpone postponed postponement defer deferred delay delayed reschedule rescheduled put 延期 推迟 改期 顺延
@@ -193,7 +194,8 @@ publish publishes published announce announced announcement release released pos
   刊登 出炉
 open opens opened opening 打开 开启 开放 拆封 拆开
 start starts started begin begins began commence commences commencement work 开始 动工 开工 启动 开课 施工
-finish finishes finished complete completes completed completion done end ends over 完成 结束 竣工 做完 完工
+finish finishes finished ready complete completes completed completion done end ends over 完成 结束 竣工
+  做完 修完 完工
 stop stops stopped cease discontinue discontinued suspend suspended pause quit 停止 停 暂停 中止 停用 停药
 continue continues continued carry go 继续 接着
 repeat repeats repeated again retry retried retries rerun twice 重复 再次 重试
@@ -277,7 +279,7 @@ travel travels travelling trip trips journey tour tours 旅行 行程 出行 出
 passenger passengers traveller travellers 乘客 旅客
 hotel hotels hostel accommodation inn 酒店 旅馆 宾馆
 breakfast lunch dinner 早餐 午餐 晚餐
-thunder thunderstorm thunderstorms lightning 雷暴 打雷 雷雨 雷
+thunder thunderstorm thunderstorms lightning 雷暴 雷电 打雷 雷雨 雷
 same equal level tie tied draw identical 相同 一样 持平 平局
 stipulate stipulated prescribe prescribed otherwise 规定 另有规定 要求 法定
 wind windy gale storm storms 大风 风大 风力 暴风
@@ -335,6 +337,10 @@ fridge refrigerator refrigerated 冷藏 冰箱
 store stored storage 存放 储存 保存
 expire expires expired expiry lapse lapses lapsed void invalid 过期 失效 到期 作废 无效
 valid validity effective force 有效 生效
+morning mornings a.m 早晨 早上 上午 清晨
+evening evenings night nights 晚上 夜里 半夜 午夜 夜间
+obtain obtained get acquire 获得 取得 拿到 得到
+publicise advertise advertising promotion 宣传 推广 广告
 immediately promptly instantly straight straightaway once right asap 立即 马上 立刻 当即 随即 尽快
 urgent emergency emergencies urgently 紧急 急 应急
 alone single 单独 独自

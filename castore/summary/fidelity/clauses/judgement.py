@@ -236,16 +236,18 @@ _FRAME = frozenset(_FRAME_WORDS.split())
 
 
 def _foreign(clause: Clause, other: Reading) -> int:
-    """How many telling words of it the other text has in no form."""
+    """How many telling words of it the other text has in no form; of Chinese, two characters are one."""
     said = other.said_of(clause.units)
-    least = _TELLING_HAN if has_han(clause.words) else _TELLING
-    return sum(unit.weight >= least and unit.terms.isdisjoint(said) for unit in clause.units)
+    missing = [unit for unit in clause.units if unit.terms.isdisjoint(said)]
+    if has_han(clause.words):
+        alone = sum(any(len(term) == 1 for term in unit.terms) for unit in missing)
+        return alone // 2
+    return sum(unit.weight >= _TELLING for unit in missing)
 
 
 _OTHER_THING = 2
 """How many such words make two clauses that share none two things, not one in other words."""
 _TELLING = 0.7
-_TELLING_HAN = 0.1
 """What a word weighs, at least, that makes a clause another one."""
 
 
@@ -353,7 +355,7 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
         is_said = _denies(clause, passage, part)
-        if clause.passage is not None and _LEAVES_OUT.search(clause.passage.words) and needs(words):
+        if clause.passage is not None and _LEAVES_OUT.search(clause.passage.words) and needs(passage.words):
             # Not unless something: only with it.
             is_said = True
         elif is_twofold(clause.words):
@@ -373,7 +375,7 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
             return Verdict(True)
         return Verdict(is_back, span if is_back else None)
     if kind == "deadline":
-        return Verdict(has_cue(kind, passage.words))
+        return Verdict(clause.is_new or has_cue(kind, passage.words))
     if kind == "condition":
         ours, theirs = after_if(clause.words) or clause.words, after_if(words) or words
         if direction(ours) * direction(theirs) < 0 and not negations(ours + theirs):

@@ -60,7 +60,7 @@ however though go goes promise promises promised guarantee guarantees guaranteed
 agree agreed agrees kg g mg km cm mm ml l gb mb kb tb ms min hr hrs eur usd gbp percent °c c f pm utc
 apply applies applied applicable clause section article policy rule rules make makes made get gets
 including include includes included upon during above below mean means whoever anyone anything
-everything everyone someone something anybody everybody nobody nothing none stays staying
+everything everyone someone something anybody everybody nobody nothing none somebody someone's stays staying
 ban banned bans prohibits barred maximum minimum limit limits limited exceed exceeds exceeded anymore
 """
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
@@ -105,7 +105,7 @@ occurs occurred happened row consecutive drop drops dropped fall falls fell rise
 use uses used take takes taken give gives given show shows add adds added work works set put call keep
 keeps new good way thing things people person time times place part case cases gladly happen happens end
 ends start starts beginning cover covers covered bring brings brought come comes came leave leaves let
-lets find found look looks see seen saw know known want wants wanted receive receives received carry
+lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried carry
 carries hold holds held need
 """
 _COMMON = frozenset(_COMMON_WORDS.split())

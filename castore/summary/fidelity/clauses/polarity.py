@@ -95,7 +95,7 @@ _WEAKLY = re.compile(
 """What denies without a `not`."""
 _RESTRICTS = re.compile(
     r"\b(?:need(?:s|ed)?|takes?|waits?|requir\w+|must|only|with|subject|has to|have to|if|or|otherwise)\b"
-    r"|须|需|只|仅|经|才|照常|仍|则"
+    r"|须|需|只|仅|经|才|照常|仍|则|得先|先得"
 )
 _NEEDS = re.compile(
     r"\b(?:need(?:s|ed)?|requir\w+|must|only|subject to|has to|have to)\b|须|需|只|仅|经|才|先|得"
