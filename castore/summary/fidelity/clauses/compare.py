@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, is_another, look
+from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, is_another, look, tells
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
 from castore.summary.fidelity.clauses.weak import contradicted
 from castore.summary.fidelity.model import Compared, Fact, Facts
@@ -71,7 +71,7 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     for clause in left:
         clause.is_doubtful = clause.is_doubtful or _is_like_one(clause, spare, here, there)
         (compared.kept if _is_kept(kind, clause) else compared.lost).append(clause.fact)
-    compared.invented = [clause.fact for clause in made if not _is_kept(kind, clause)]
+    compared.invented = [clause.fact for clause in made if not _is_kept(kind, clause) and tells(clause)]
     return compared
 
 

@@ -22,6 +22,7 @@ from castore.summary.fidelity.clauses.meaning import (
 from castore.summary.fidelity.clauses.polarity import (
     after_if,
     bound,
+    denies,
     direction,
     excepts,
     has_cue,
@@ -45,7 +46,7 @@ from castore.summary.fidelity.model import Fact, Facts, Text
 from castore.summary.fidelity.values import extract as values
 from castore.summary.fidelity.values.standing import standing_of
 
-__all__ = ["Clause", "Verdict", "clauses_of", "is_another", "look"]
+__all__ = ["Clause", "Verdict", "clauses_of", "is_another", "look", "tells"]
 
 _ENOUGH = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.5}
 """The share of what a clause says that a sentence must have to say it."""
@@ -220,9 +221,14 @@ def is_another(mine: Clause, theirs: Clause, here: Reading, there: Reading) -> b
         return True
     if not _has_common(mine, theirs):
         return _foreign(mine, there) >= _OTHER_THING and _foreign(theirs, here) >= _OTHER_THING
-    if (says_no(mine.words) != says_no(theirs.words)) and mine.fact.kind != "exception":
+    if denies(mine.words) is not denies(theirs.words) and mine.fact.kind != "exception":
         return True
     return bool(_foreign(mine, there) and _foreign(theirs, here))
+
+
+def tells(clause: Clause) -> bool:
+    """Whether it has a value, or words that say something by themselves."""
+    return clause.values_kept is False or sum(unit.weight for unit in clause.units) >= _SLIGHT_NEW
 
 
 def _has_common(mine: Clause, theirs: Clause) -> bool:
@@ -251,6 +257,8 @@ _TELLING = 0.7
 """What a word weighs, at least, that makes a clause another one."""
 
 
+_SLIGHT_NEW = 0.4
+"""What is in a summary only, and weighs less than this, is no news."""
 _SLIGHT = 0.7
 """What weighs less than this says nothing by itself."""
 _BARE = 0.12

@@ -10,6 +10,7 @@ from castore.summary.fidelity.terms import stem
 __all__ = [
     "after_if",
     "bound",
+    "denies",
     "direction",
     "excepts",
     "has_cue",
@@ -104,7 +105,7 @@ _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody"
     r"|none|never|cannot|who|those|whoever"
     r"|once|after|until|to get|reserved|for|with|when|where|provided|to|wait)\b|n't\b|仅|只|限|须|必须"
-    r"|要|才|不|禁|非|无|未|方可|专"
+    r"|要|才|不|禁|非|无|未|方可|专|都(?=在|是|由)"
 )
 _LATER = re.compile(
     r"\b(?:after|since|from|no earlier than|not before|starting|following)\s*\Z|从\s*\Z|自\s*\Z"
@@ -182,6 +183,11 @@ def needs(words: str) -> bool:
 
 def says_only(words: str) -> bool:
     return _ONLY.search(words) is not None
+
+
+def denies(words: str) -> bool:
+    """Whether it says that something is not so, in any strength."""
+    return negations(words) > 0 or is_weakly_negated(words)
 
 
 def negations(words: str) -> int:
