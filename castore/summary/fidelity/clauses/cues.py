@@ -34,7 +34,7 @@ ENGLISH = re.compile(
     r"|guarantee[sd]?"
     r"|i(?:f|n case|n the event|n advance|neligible)"
     r"|limit(?:ed to)?"
-    r"|n(?:ever|o|ot|either|obody|otice|eeds?)"
+    r"|n(?:ever|o|ot|either|obody|othing|one of|otice|eeds?)"
     r"|o(?:n(?:ly|ce| condition| the condition| or before)|ther than)"
     r"|p(?:rovid(?:ed|ing)|rohibit(?:s|ed)?|romise[sd]?|ledge[sd]?|rior to|eriod|rerequisites?)"
     r"|re(?:quires?|stricted to)"
@@ -150,7 +150,7 @@ _HAN_DEADLINE = (
     "|(?<=[\\d\u4e00-\u9fff])前(?=提[交出供])|为止|[时期]限|有效期|期至"
 )
 _HAN_NEGATION = (
-    "禁止|严禁|禁用|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|(?<!大)概不"
+    "禁止|严禁|禁用|谢绝|切勿|请勿|勿|无法|无需|无须|无权|没有|没(?![过收没有事])|未(?!来|必|知|满|成年)|并非|(?<!大)概不"
     "|不(?![变过仅但同断久少错管论满足超等良便幸止然如妨禁完到下住了起])|别(?=[把让给在去再])"
 )
 _HAN_PROMISE = (
@@ -159,7 +159,7 @@ _HAN_PROMISE = (
     "|会(?=[在于为把按]|尽快|通知|安排|发|联系|退|提供)|确保"
 )
 HAN_FIRST = re.compile(
-    "[满要除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别"
+    "[满要除例不豁另如若倘假一只限前情条话仅凡方才须需未没经当取应必截至最提内为时有期禁严切请勿无并概别谢"
     "承保答我将负会确已]"
 )
 """What every Chinese cue begins with."""

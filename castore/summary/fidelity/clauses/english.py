@@ -159,8 +159,8 @@ def _ruled(place: Place) -> Span | None:
     before = lower[start : place.at]
     if lower.startswith("would", place.at) or _SUPPOSED.search(before[-20:]):
         return None
-    if _BARE.match(before):
-        # What has no subject of its own may belong to a `which`.
+    if _BARE.match(before) and lower.endswith(("that ", "which ", "who ", "whom "), 0, start):
+        # What has no subject of its own belongs to it.
         before = lower[max(0, start - 8) : start] + before
     if is_english_rule(before, lower[place.at : place.end], lower[place.end : end]):
         if (

@@ -18,7 +18,8 @@ _STATES = (
     r"|possible|payable|deduct(?:ed|ible)|compatible|open to|meant|for (?:sale|resale|use|children)"
     r"|applicable|counted|deemed|repaired|replaced|compensated|paid|granted|issued|given|offered|sold"
     r"|shipped|delivered|shared|disclosed|charged|served|waterproof|certified|obliged|required to|bound"
-    r"|stored|restored|resold|forwarded|carried|judged|processed|maintained|to (?:be|exceed|use|enter)"
+    r"|stored|restored|resold|forwarded|carried|judged|processed|maintained"
+    r"|graded|marked|scored|answered|registered|kept|taken back|to (?:be|exceed|use|enter)"
     r"|welcome in|accessible|safe (?:to|for|in)|a substitute|legal tender)(?![a-z])"
 )
 _DEEDS = (
@@ -26,7 +27,8 @@ _DEEDS = (
     r"|entitle|ship|deliver|extend|refund|replace|reimburse|sell|share|store|collect|disclose|warrant"
     r"|compensate|charge|serve|provide|issue|grant|admit|recommend|contain|bind|waive|assume|tolerate"
     r"|insure|exchange|retain|handle|resell|rent|lend|process|exceed|release|limit|transmit|raise|increase"
-    r"|cancel|close|hire|respond|take part)(?![a-z])"
+    r"|cancel|close|hire|respond|take part|come with|carry over|return|have (?:permission|the right|access)"
+    r"|delete|drop|overwrite)(?![a-z])"
 )
 _FELT = (
     r"(?:wait|help|imagine|believe|remember|recall|say|tell|afford|know|deny|blame|beat|resist|complain"
@@ -41,6 +43,7 @@ _FELT = (
     r"|judge|underestimate|be\Z|come as|surprise|ask me|quote me|lose (?:heart|hope|sight))(?![a-z])"
 )
 _DEED = re.compile(rf"\s(?:\w+ly |also |yet |then |normally |otherwise )?{_DEEDS}")
+_NEVER_DOES = re.compile(rf"\s{_DEEDS.removesuffix('(?![a-z])')}(?:s|es)?(?![a-z])")
 _STATE = re.compile(rf"\s(?:be )?(?:\w+ly |also |yet |in any way |automatically |considered )?{_STATES}")
 _PASSIVE_STATE = re.compile(rf"\s(?:be|get) (?:\w+ly )?{_STATES}")
 _FEELING = re.compile(rf"\s(?:\w+ly |even |ever |quite |really |possibly |just |yet )?{_FELT}")
@@ -91,6 +94,7 @@ _NO_SUCH = re.compile(
     r"|reimbursement|pets?|dogs?|swimming|diving|camping|fishing|drones?|open fires?|glass|bonfires?"
     r"|transfers?|substitut\w+|extensions?|exceptions?|discounts?|food|drinks?|alcohol|bicycles|visitors)\b"
 )
+_NONE = ("no", "nobody", "neither", "nor", "none of", "nothing")
 _PROHIBITED = ("prohib", "forb", "ban", "disal", "inel")
 _WAS = re.compile(r"\b(?:was|were|had|got|been|once|ever)\s\Z")
 _BOUND_NOT_TO = re.compile(
@@ -103,7 +107,7 @@ def is_english_rule(before: str, cue: str, ahead: str) -> bool:
     """before, ahead: of the clause what stands before and behind the cue; all in lower case."""
     if cue.startswith(_PROHIBITED):
         return _WAS.search(before[-6:]) is None
-    if cue in ("no", "nobody", "neither", "nor", "none"):
+    if cue in _NONE:
         if cue == "no" and ahead.startswith(" longer"):
             return _is_rule(before, _auxiliary(before), ahead[7:])
         if cue == "no" and ahead.startswith(" one"):
@@ -125,12 +129,20 @@ def is_english_rule(before: str, cue: str, ahead: str) -> bool:
     if cue == "never":
         if auxiliary:
             return _is_rule(subject, auxiliary, ahead)
+        if _NEVER_DOES.match(ahead) and _PERSON.search(before[-12:]) is None:
+            return True
         return _ORDER.match(ahead) is not None and _is_order(before, ahead)
-    if ahead.startswith(" to ") and _BOUND_NOT_TO.search(before):
+    if ahead.startswith(" to ") and (_BOUND_NOT_TO.search(before) or _is_not_to(auxiliary, ahead)):
         return True
     if auxiliary == "do" and _is_order(subject, ahead):
         return True
     return _is_rule(subject, auxiliary, ahead)
+
+
+def _is_not_to(auxiliary: str, ahead: str) -> bool:
+    return auxiliary in ("is", "are") and not ahead.startswith(
+        (" to blame", " to be missed", " to say", " to know", " to mention", " to be taken lightly")
+    )
 
 
 def _auxiliary(before: str) -> str:
@@ -162,7 +174,7 @@ def _is_rule(subject: str, auxiliary: str, ahead: str) -> bool:
 
 
 _HAN_ALWAYS = re.compile(
-    "禁止|严禁|禁用|无权|概不|(?:切勿|请勿|勿)(?!忘|念|怪|见怪|担心|错过|挂念|惊慌)"
+    "禁止|严禁|禁用|谢绝|无权|概不|(?:切勿|请勿|勿)(?!忘|念|怪|见怪|担心|错过|挂念|惊慌)"
     "|不得(?!不|了|已|而知|其解|要领|劲|空|闲|人心|志|安宁)|不[准许]|不予|不宜|不允许|不建议|不推荐"
     "|不可(?!能|思议|避免|开交|收拾|同日|一世|告人|多得|或缺|缺少|磨灭|估量)|不应(?!期|有尽有)"
 )
@@ -174,6 +186,8 @@ _HAN_OFTEN = re.compile(
     "|负责|保证|保修|办理|开放|开具|赔|补[发偿贴办]|发[放货送结]|派送|配送|配备|设|兼容|承诺|另行|记名|挂失|对外|属于"
     "|列入|纳入|视为|构成|授予|转让|具有|具备|外借|外传|受此限|营业|代[办收领购]|招[新收]?|打折|找零|延期|合入"
     "|出售|出租|统一|安排|预留|保留|入住|收集|共享|公开|披露|上调|涨|派发|由[^,，。]{1,8}(?:承担|负责|支付))"
+    "|不再(?:维护|更新|销售|生产|供应|追加|放行|安排|接单)|不与[^,，。]{1,12}(?:叠加|同享|同用|混用|共享)|不送[上货餐]"
+    "|不会(?:向|将您|把您|对外|收集|保存|存储|记录|出售|另行|额外|收取|退|补发)|不对[^,，。]{1,10}(?:负责|开放)"
     "|不在[^,，。;；]{0,14}(?:范围|之列|之内|内|列)|不算(?=在|入|作|工|加|数)|别(?=[把让给在再])"
 )
 _HAN_STORY = re.compile(
