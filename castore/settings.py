@@ -33,6 +33,7 @@ __all__ = [
     "change_setting",
     "config_values",
     "declare_scope",
+    "keys_hint",
     "parse_config",
 ]
 
@@ -322,7 +323,7 @@ def change_setting(text: str, key: str, value: str) -> str:
         return _changed(text, ["summary", strategy], name, int(value) if is_count else value)
     table, _, name = key.partition(".")
     if name not in _TABLES.get(table, {}):
-        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
+        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint=keys_hint(key))
     default = config_values(Config())[key]
     if isinstance(default, list):
         return _changed(text, [table], name, value.replace(",", " ").split())
@@ -330,6 +331,14 @@ def change_setting(text: str, key: str, value: str) -> str:
         return _changed(text, [table], name, value)
     number = _NUMBER.match(value)
     return _changed(text, [table], name, (float(value) if number[1] else int(value)) if number else value)
+
+
+def keys_hint(key: str) -> str:
+    """Where to look for the key that was meant."""
+    if key.split(".")[0] != "summary":
+        return "'ctx config' lists the keys"
+    names = ", ".join(_SUMMARY_KEYS)
+    return f"the keys are summary.NAME.KEY, for summaries made by NAME of any version, with KEY of {names}"
 
 
 def _policy_key(key: str) -> tuple[str, str] | None:

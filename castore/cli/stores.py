@@ -12,7 +12,7 @@ from castore.cli.locate import FOLDER_NAME, find_store
 from castore.cli.output import Count, Moment, Record, Size, date_text
 from castore.cli.parameters import Json, ReadScope, StoreFolder
 from castore.errors import InvalidConfig
-from castore.settings import config_values
+from castore.settings import config_values, keys_hint
 from castore.store.folder import read_config_text
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def config(
     settings = _visible(config_values(opened.config, key), opened.granted)
     written = _written_keys(read_config_text(opened.parts.layout))
     if key is not None and key not in settings:
-        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint="'ctx config' lists the keys")
+        raise InvalidConfig(f"unknown config key '{key}'", key=key, hint=keys_hint(key))
     shown = [
         Record(
             (name, _words(setting), "config.toml" if name in written else "default"),

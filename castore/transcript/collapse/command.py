@@ -45,6 +45,9 @@ _SECONDS_MAX = 86_400
 _NAME_CHARACTERS_MAX = 40
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._+-]+")
 _HALF = re.compile("[\ud800-\udfff]")
+_OF_A_SHELL = re.compile(r"\A(?:[|&;<>]+|[0-9&]?>>?\S*|\S+;|\$\S+)\Z")
+"""A word that a shell would have understood; to a program it is an argument like any other."""
+_SHELL_HINT = "no shell runs it: for pipes and the like say \"sh -c '…'\""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +99,24 @@ class Command:
         name = _NOT_PLAIN.sub("_", os.path.basename(self.words[0].rstrip("/")))
         return name[:_NAME_CHARACTERS_MAX] or "program"
 
+    @property
+    def _is_of_a_shell(self) -> bool:
+        """Whether it was written as for a shell, and is not one."""
+        return not self._program.endswith("sh") and any(map(_OF_A_SHELL.match, self.words[1:]))
+
     def _failed(self, happened: str, words: str = "", *, code: int | None = None) -> SummarizerFailed:
         said = f": {words}" if words else ""
         return SummarizerFailed(
             f"the summarizer '{self._program}' {happened}{said}",
+            hint=_SHELL_HINT if self._is_of_a_shell else None,
             strategy=self.strategy,
             exit_code=code,
             stderr=words or None,
         )
+
+
+def _seconds(seconds: float) -> str:
+    return "1 second" if seconds == 1 else f"{seconds:g} seconds"
 
 
 def _split(line: str) -> tuple[str, ...]:
@@ -241,7 +254,7 @@ class _Run:
     def _left(self) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise self._command._failed(f"took over {self._command.seconds:g} seconds", self.last_words)
+            raise self._command._failed(f"took over {_seconds(self._command.seconds)}", self.last_words)
         return left
 
     def _close(self, end: int) -> None:

@@ -172,6 +172,14 @@ class TestCommand:
         assert len(error.message) < 300
         assert error.fields["exit_code"] == 3
 
+    @pytest.mark.parametrize(
+        "line", ["head -c 5 '|' tr a b", "cat nowhere > there", "false ; true", "cat $X"]
+    )
+    def test_that_is_written_for_a_shell_is_told_that_there_is_none(self, line: str) -> None:
+        assert "sh -c" in str(failure(line).hint)
+        assert failure(sh("exit 3;")).hint is None
+        assert failure("cat nowhere").hint is None
+
     def test_that_takes_too_long_is_killed(self) -> None:
         error = failure(sh("echo thinking >&2; sleep 60"), seconds=0.3)
         assert error.message == "the summarizer 'sh' took over 0.3 seconds: thinking"
