@@ -2,7 +2,9 @@
 
 Laws:
 - A text is derived if a live root that the caller sees says so: an entry of which it is the summary, a
-  collapse that hides turns behind it, or a view whose bytes it is. A text that is its own source is not.
+  collapse that hides turns behind it, or a view whose bytes it is. White space at its ends is no matter: who
+  prints a text adds a line feed, who pastes it loses one. A text that is its own source is not derived, and
+  what differs from its source by such white space alone is not either.
 - The chain goes back to the first source, one step at a time, the latest root of the scope first where
   several made the same text, and never comes to the same text twice.
 - Whoever records a chain keeps what its steps rest on: the objects of entries and collapses, and the root
@@ -11,11 +13,11 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from castore.config import SUMMARY_STEPS_MAX
+from castore.config import SUMMARY_BYTES_MAX, SUMMARY_STEPS_MAX
 from castore.digest import Digest
 from castore.errors import DerivedSource, InvalidOption, LimitExceeded
 from castore.roots.model import Root, RootKind
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from castore.store import Store
 
 __all__ = ["COLLAPSE", "VIEW", "Derivation", "derivation", "refused"]
+
+_TEXT_BYTES_MAX = SUMMARY_BYTES_MAX + 1024
+"""A longer text is no summary with white space around it."""
 
 COLLAPSE, VIEW = "collapse", "view"
 """By what a step was, that no entry tells."""
@@ -40,23 +45,25 @@ class Derivation:
     base: str | None = None
 
 
-def derivation(store: Store, source: Digest, scope: str) -> Derivation:
+def derivation(store: Store, source: bytes | Digest, scope: str) -> Derivation:
     """What `source` was made from, as the caller sees it. scope: of the root that is to keep it.
 
-    Raises InvalidOption for a view of another scope, or of a view, which that root can't keep; LimitExceeded.
+    Raises InvalidOption for a view of another scope, or of a view, which that root can't keep; LimitExceeded;
+    ObjectMissing, ObjectPurged, ObjectDamaged of an object that is read to know its text.
     """
     chain: list[Step] = []
     keeps: set[Digest] = set()
     base: str | None = None
-    known = {source}
-    at: Digest | None = source
-    while at is not None and (origin := _origin(store, at, scope, known)) is not None:
+    spellings = _spellings(store, source)
+    known = set(spellings)
+    at: Digest | None = spellings[0]
+    while at is not None and (origin := _origin(store, spellings, scope, known)) is not None:
         chain.append(origin.step)
         keeps.update(origin.root.objects if origin.step.by != VIEW else ())
         base = _one_base(base, origin, scope)
         at = origin.step.digest
-        if at is not None:
-            known.add(at)
+        spellings = (at,) if at is not None else ()
+        known.update(spellings)
         if origin.entry is not None and origin.entry.chain:
             # It was followed when that was made, and all of it is kept since.
             chain += _until_known(origin.entry.chain, known)
@@ -65,21 +72,26 @@ def derivation(store: Store, source: Digest, scope: str) -> Derivation:
             break
     if len(chain) > SUMMARY_STEPS_MAX:
         raise LimitExceeded(
-            f"'{source.abbreviated}' is over {SUMMARY_STEPS_MAX} steps from its source",
+            f"'{_digest_of(source).abbreviated}' is over {SUMMARY_STEPS_MAX} steps from its source",
             limit="SUMMARY_STEPS_MAX",
             hint="summarise the source itself",
         )
     return Derivation(tuple(chain), tuple(sorted(keeps)), base)
 
 
-def refused(store: Store, source: Digest, scope: str) -> DerivedSource | None:
-    """The error that says what the source was made from; None for one that is not derived."""
-    origin = _origin(store, source, scope, {source})
+def refused(store: Store, source: bytes | Digest, scope: str) -> DerivedSource | None:
+    """The error that says what the source was made from; None for one that is not derived. Raises
+    ObjectMissing, ObjectPurged, ObjectDamaged."""
+    spellings = _spellings(store, source)
+    origin = _origin(store, spellings, scope, set(spellings))
     if origin is None:
         return None
     step = origin.step
     return DerivedSource(
-        str(source), step.by, made_of=None if step.digest is None else str(step.digest), source_name=step.name
+        str(spellings[0]),
+        step.by,
+        made_of=None if step.digest is None else str(step.digest),
+        source_name=step.name,
     )
 
 
@@ -95,9 +107,36 @@ class _Origin:
     entry: Entry | None = None
 
 
-def _origin(store: Store, digest: Digest, scope: str, known: set[Digest]) -> _Origin | None:
+def _digest_of(source: bytes | Digest) -> Digest:
+    return source if isinstance(source, Digest) else Digest.of(source)
+
+
+def _spellings(store: Store, source: bytes | Digest) -> tuple[Digest, ...]:
+    """Its own digest first, then those of the texts that differ from it by what prints and pastes change: a
+    line feed at the end, or all white space at its ends. What is too long for a summary has its own alone."""
+    from castore.store.reads import ReadCount
+
+    digest = _digest_of(source)
+    if isinstance(source, Digest):
+        found = store.stat(source)
+        if found is None or found.size > _TEXT_BYTES_MAX:
+            return (digest,)
+        # Nobody reads it to use it: that counts for nothing.
+        source = store.read(source, count=ReadCount())
+    if len(source) > _TEXT_BYTES_MAX:
+        return (digest,)
+    bare = source.strip()
+    others = (source.removesuffix(b"\n"), source + b"\n", bare, bare + b"\n")
+    return tuple(dict.fromkeys((digest, *map(Digest.of, others))))
+
+
+def _origin(store: Store, spellings: Iterable[Digest], scope: str, known: set[Digest]) -> _Origin | None:
     """How the text was made, from what is not known yet; None if nothing that the caller sees says it."""
-    found = [*_makers(store, digest, known), *_views(store, digest, known)]
+    found = [
+        origin
+        for digest in spellings
+        for origin in (*_makers(store, digest, known), *_views(store, digest, known))
+    ]
     return max(found, key=lambda origin: (origin.root.scope == scope, origin.root.sequence), default=None)
 
 

@@ -79,7 +79,7 @@ def store_entry(
 ) -> Entry:
     """The entry is on the disk, in place of the live root `old`, whose names it keeps. Raises KeyTaken."""
     before = None if old is None else entry_of(old)
-    made_from = derivation(store, key.source, key.scope)
+    made_from = derivation(store, source, key.scope)
     entry = Entry(
         key=key,
         source=Content(key.source, _size(store, source)),

@@ -58,6 +58,26 @@ class TestASummaryOfASummary:
             caching.cache.get(b"seven days", Marked())
         assert caching.cache.get(b"seven days", Marked(), allow_derived=True).is_hit
 
+    @pytest.mark.parametrize("text", [b"seven days\n", b" seven days\r\n", b"seven days"])
+    @pytest.mark.parametrize("summary", ["seven days", "seven days\n"])
+    def test_white_space_at_its_ends_makes_it_no_source(
+        self, caching: Caching, text: bytes, summary: str
+    ) -> None:
+        caching.cache.put(SOURCE, summary, HAND)
+        with pytest.raises(DerivedSource):
+            caching.cache.get(text, Marked())
+        made = caching.cache.get(text, Marked(), allow_derived=True)
+        assert made.entry.chain == (Step("by-hand@3", Digest.of(SOURCE), None),)
+        assert Digest.of(summary.encode()) in made.entry.keeps or summary.encode() == text
+        digest = caching.put(text).objects[0]
+        with pytest.raises(DerivedSource):
+            caching.cache.get(digest, Marked("other"))
+
+    def test_what_its_source_says_but_for_white_space_is_not_derived(self, caching: Caching) -> None:
+        caching.cache.put(b"seven days\n", "seven days", HAND)
+        for text in (b"seven days", b"seven days\n"):
+            assert caching.cache.get(text, Marked()).entry.chain == ()
+
     def test_its_chain_goes_back_to_the_source(self, caching: Caching) -> None:
         chain_of(caching, SOURCE, b"seven days", b"7 d")
         made = caching.cache.get(b"7 d", Marked(), allow_derived=True)
