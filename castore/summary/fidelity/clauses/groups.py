@@ -33,7 +33,7 @@ flour 面粉
 dough 面团
 add added adding put 添 加 加入 放入 倒入 添加
 taste season 味道 调味
-enter enters entering entry come comes admitted admit admission let 进入 入内 进场 入场 上山 入馆
+enter enters entering entry come comes admitted admit admission let 进入 入内 进场 入场 进 上山 入馆
 exit leave leaves depart departure departing 离开 离场 出发 退场
 come attend attends attending attendance present join joins show 参加 出席 到场 参与 来
 absent absence miss missed missing 缺席 缺勤 不到
@@ -44,7 +44,7 @@ drive drives driving driven driver 驾驶 开车 驾车 司机
 ride rides riding 骑 骑行 骑乘 乘坐
 walk walks walking foot 步行 走路
 swim swims swimming 游泳
-run runs running race raced racing 跑 赛跑
+run runs ran running race raced racing 跑 赛跑
 fly flies flying flown air plane flight 飞行 飞 空运 航空
 sea ship boat ferry 海运 船 渡轮
 train rail railway 火车 列车

@@ -66,7 +66,7 @@ ban banned bans prohibits barred maximum minimum limit limits limited exceed exc
 _SAY_LITTLE = frozenset(_LITTLE_WORDS.split())
 _HAN_LITTLE = frozenset(
     "外除前后它受内月日天年周的了是在和与及或也都就而并且之其该此这那有为以于对将被把从到请会要可能须应"
-    "需得个者时若如则让给还再但由向各您我你他们她太过很更才到已所不没未无"
+    "需得个者时若如则让给还再但由向各您我你他们她太过很更才到已所不没未无只仅"
 )
 _HAN_CUES = re.compile(
     "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下"
@@ -94,11 +94,13 @@ def units_of(lower: str) -> list[Unit]:
             found.append(Unit(_NUMBERED, frozenset({_number(word)})))
         elif word in _NUMBERS:
             found.append(Unit(_NUMBERED, frozenset({_NUMBERS[word]})))
-        elif word not in _SAY_LITTLE:
+        elif word not in _SAY_LITTLE and not _SHORT.search(word):
             found.append(Unit(_weight(word), _of_word(word)))
     return found
 
 
+_SHORT = re.compile(r"n't\Z|\A(?:you|we|they|i|he|she|it|that|there|who|what|here)'[a-z]+\Z")
+"""A word that says little, with another such."""
 _COMMON_WORDS = """
 figure become becomes became took participant participants advance user users assistant customer occur
 occurs occurred happened row consecutive drop drops dropped fall falls fell rise rises send sends sent
