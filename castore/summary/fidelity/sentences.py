@@ -8,13 +8,14 @@ from collections.abc import Iterator
 __all__ = ["sentence_around", "sentences"]
 
 # A full stop that has a space after it (so no number, file or host is cut) and no short word with a full stop
-# of its own before it; a stop of Chinese wherever it stands; an empty line, or one that begins an item.
+# of its own before it; a stop of Chinese wherever it stands; an empty line, one that begins an item,
+# or a `…` that has a line of its own.
 # Each way to end begins with a character of few, so that the rest of a text is passed quickly.
 _END = re.compile(
     r"[.!?](?<![.!?]{2})(?<![ (][A-Za-z].)(?<!\b(?:Mr|Ms|Dr|St|vs|No|Nr|cf).)"
     r"(?<!\b(?:Mrs|etc|e\.g|i\.e|Inc|Ltd|Fig|Sec|Art).)[.!?]*+[\"')\]’”]*+(?=\s|\Z)"
     r"|[。！？；]++[”’」』）)]*+|[!?;](?=\s)"
-    r"|\n(?=[^\S\n]*+\n|[ \t]*+(?:[-*•#>|]|\d+[.)、]|$))"
+    r"|\n(?=[^\S\n]*+\n|[ \t]*+(?:[-*•#>|]|\d+[.)、]|…(?:\n|\Z)|$))|(?<=\n)…(?=\n)"
 )
 _REACH = 2000
 """Characters before and behind an offset, at most, in which its sentence is looked for."""
