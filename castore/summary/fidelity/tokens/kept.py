@@ -118,7 +118,9 @@ def _quote(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, is_re
 
 
 _SENSE = frozenset(
-    str.split("no not never none nobody nothing nor without t cannot must may might should can could only all every")
+    str.split(
+        "no not never none nobody nothing nor without t cannot must may might should can could only all every"
+    )
 )
 """Small words that no term is made of, and that make another quotation of one. t: the end of `don't`."""
 

@@ -38,10 +38,13 @@ _TURNING = re.compile(
     r"(?<![a-z])(?:(?:no|not)(?! (?:more|less|fewer|later|earlier|longer|sooner|shorter) than)|nor|none|nobody|nothing|never|cannot|[a-z]{2,6}n't|without|unless|except|otherwise|late|"
     r"closed?|closes|closing|shut|shuts|expir[a-z]+|forfeit[a-z]*|lose[sd]?|lost|refus[a-z]+|reject[a-z]*|"
     r"stop[a-z]*|ends?|ended|ending|fail[a-z]*|invalid|void|den[yi][a-z]*|declin[a-z]+|prohibit[a-z]*|forbid[a-z]*|"
-    r"ban(?:ned)?|exclu[a-z]+|free|fees?|charg[a-z]+|surcharge[a-z]*|gone|delet[a-z]+|remov[a-z]+|too|exempt[a-z]*|"
+    r"ban(?:ned)?|exclu[a-z]+|free|fees?|charg[a-z]+|surcharge[a-z]*|gone|delet[a-z]+|remov[a-z]+|exempt[a-z]*|"
+    r"wip[a-z]+|eras[a-z]+|purg[a-z]+|destroy[a-z]*|drop[a-z]*|terminat[a-z]+|cancel[a-z]*|lock[a-z]*|block[a-z]*|"
+    r"empt[a-z]+|leav[a-z]+|vacat[a-z]+|avoid[a-z]*|penalt[a-z]+|fin(?:e|ed|es)|pay|pays|paid|costs?|"
     r"non|un[a-z]{4,})(?![a-z])"
-    r"|[不未无非没免]|禁止|拒绝|逾期|失效|过期|停止|关闭|除外|否则|作废|结束|删除|到期|收费"
+    r"|[不未无非没免]|禁止|拒绝|逾期|失效|过期|停止|关闭|除外|否则|作废|结束|删除|到期|收费|清空|取消|避免|罚|锁定|离|补"
 )
+_NOT = frozenset(("not", "never", "cannot"))
 _OF_BOUNDS = frozenset(terms("least fewer earlier later max maximum min minimum latest earliest exceed"))
 
 
@@ -71,9 +74,7 @@ def opposed(kind: str, source: Facts, summary: Facts) -> Iterator[Opposed]:
                 yield found
 
 
-def _opposed(
-    fact: Fact, there: list[Fact], here: list[Fact], ours: Places, theirs: Places
-) -> Opposed | None:
+def _opposed(fact: Fact, there: list[Fact], here: list[Fact], ours: Places, theirs: Places) -> Opposed | None:
     bounded = theirs.bound(fact)
     if bounded is None:
         return None
@@ -93,7 +94,7 @@ def _opposed(
     said = ours.bound(nearest)
     if said is None or said.bound is bounded.bound:
         return None
-    if ours.is_turned(nearest) != theirs.is_turned(fact):
+    if ours.turns(nearest) != theirs.turns(fact):
         return None
     for other in there[:_LOOKED_AT_MAX]:
         if other is not fact and _alike(ours, nearest, theirs, other) >= best:
@@ -139,9 +140,10 @@ class Places:
             self._bounds[fact.start] = bound_of(self.lower, fact)
         return self._bounds[fact.start]
 
-    def is_turned(self, fact: Fact) -> bool:
-        """Whether the clause around the value says what is not so, what ends, or what is free."""
-        return _TURNING.search(self._around(fact, *self._clause(fact))) is not None
+    def turns(self, fact: Fact) -> frozenset[str]:
+        """What in the clause around the value says what is not so, what ends, or what is free."""
+        found = _TURNING.findall(self._around(fact, *self._clause(fact)))
+        return frozenset("not" if each in _NOT or each.endswith("n't") else each[:4] for each in found)
 
     def terms(self, fact: Fact, *, is_whole: bool = False) -> frozenset[str]:
         """What the clause, or the whole sentence, around the value is about."""
