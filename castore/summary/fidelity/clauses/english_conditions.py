@@ -43,7 +43,7 @@ _IF_ONLY = re.compile(
     r"|(?:we|i)\s(?:can|could|ever|really|get|feel|find|know)\b|it hadn't|not for\b|everyone|truth"
     r"|(?:you|you're|there|it|this|all this|that) (?:are anything like|anything like|is one thing|ain't"
     r"|sounds?|see (?:him|her|them)|love|enjoy|ever|think|thought|feel like|look closely|listen|can believe"
-    r"|must know|never)\b)"
+    r"|must know|never|liked|loved|have (?:read|come|made it|got|ever)|can\Z)\b|my memory\b)"
 )
 """What begins that which is not so, or what only the teller might do."""
 _WOULD = re.compile(r"\b(?:would|wouldn't|could have|couldn't have|might have|should have)\b|'d have\b")

@@ -103,6 +103,7 @@ _NO_VOW = re.compile(
     r"\b(?:not|no|the|a|an|our|its|their|this|that|with|year|month|day|full|under|your|any|extended|limited)"
     r" \Z|promised my \Z"
 )
+_AGREEING = re.compile(r" (?:to )?(?:disagree|differ|try|keep trying|meet again|wait|think|see|go on)\b")
 _PROMISING = re.compile(
     r"\s(?:to be|(?:that )?i am|(?:that )?(?:it|this|that|you|there|the \w+|our \w+)(?: \w+)? (?:is|are|was"
     r"|won't|will love|will not regret)|my \w+|myself|itself|a (?:warm|great|good|lovely|wonderful))\b"
@@ -115,5 +116,7 @@ def vow(place: Place) -> Span | None:
         return None
     cue = place.lower[place.at : place.end]
     if (cue.startswith("commit") and not cue.endswith(" to")) or place.behind(4) == "was ":
+        return None
+    if _AGREEING.match(place.lower, place.end):
         return None
     return place.around("promise") if _TO.match(place.lower, place.end) else None

@@ -110,6 +110,8 @@ def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
     if kind == "condition":
         if _KIN.search(lower, max(0, at - 30), at + 40):
             return False
+        if cue in _BY_WHOM and _WHO.search(lower, max(0, at - 4), at):
+            return False
         return _MIGHT_HAVE.match(lower, at) is None and (
             cue != "话" or _SPEECH.search(lower, max(0, at - 4), at) is None
         )
@@ -119,6 +121,8 @@ def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:
     return True
 
 
+_BY_WHOM = ("只能", "只在", "只对", "才能", "才可", "情况下", "情形下")
+_WHO = re.compile("(?:[我他她咱]们?|[这那]种|这样的|此)\\Z")
 _KIN = re.compile("爷爷|奶奶|外婆|外公|姥姥|妈妈|爸爸|母亲|父亲|老伴|儿时|小时候|那时候")
 """Whose stories have no conditions."""
 _BESIDES = re.compile(
@@ -133,8 +137,9 @@ _MIGHT_HAVE = re.compile(
     "|当(?:我|他|她|年|初|晚|时的)|一旦错过|只有(?:我|他|她|你|妈|爸|经历|亲[历眼身]|自己)"
     "|在?[^,，。]{0,6}不知情的情况下"
     "|(?:如果|要是|若)(?:[你您]们?)?(?:来[,，]|也?喜欢|愿意|也?想[,，]|有空|路过|觉得|碰巧|有兴趣|说有|细看|仔细)"
-    "|只要[你您]们?来|一旦爱上|只有(?=[0-9一二两三四五六七八九十几百半])|限于(?:此|篇幅|水平|能力)"
-    "|才能(?=成功|明白|懂|体会|走)"
+    "|只要[你您]们?来|一旦爱上|如需帮助|仅供参考|只能(?:等[,，。;]|苦笑|算|靠|说|眼)|(?:如果|假如|要是)[^,，。]{0,12}就好了"
+    "|(?:如果|假如)(?:给我|大家都)|只要功夫|只有失去|只有(?=[0-9一二两三四五六七八九十几百半])|限于(?:此|篇幅|水平|能力)"
+    "|才能(?=出|和|、|[,，。]|的|成功|明白|懂|体会|走)"
 )
 """A condition of what might have been, or that only the teller makes."""
 _SPEECH = re.compile(
