@@ -336,9 +336,9 @@ class KeyTaken(Conflict):
 
     default_hint = "somebody else wrote it since it was read: read it again, and decide"
 
-    def __init__(self, key: str, scope: str, *, hint: str | None = None) -> None:
-        short = key[:16]
-        super().__init__(f"key '{short}' has another root by now", hint=hint, subject=key, scope=scope)
+    def __init__(self, key: str, scope: str, *, message: str | None = None, hint: str | None = None) -> None:
+        words = message or f"key '{key[:16]}' has another root by now"
+        super().__init__(words, hint=hint, subject=key, scope=scope)
 
 
 class SpanConflict(Conflict):
@@ -397,12 +397,13 @@ class SummarizerFailed(CastoreError):
 class FidelityShort(CastoreError):
     """A summary kept less of its source than was required. Nothing was committed.
 
-    short: the shares that were kept (`number=0.4`), of the kinds that fell short. missed: some of what was
-    lost or changed, as the source spells it.
+    short: the shares that were kept (`number=0.4`), of the kinds that fell short; `invented=2` for how many
+    facts it invented. missed: some of what was lost or changed, as the source spells it, or invented.
+    findings: the same in words, each with its kind and its line and column in the source.
     """
 
     exit_code = 3
-    default_hint = "make another summary, or ask for less; 'ctx summary check' lists all that it did not keep"
+    default_hint = "make another summary, or ask for less; --json names up to 100 of what it did not keep"
 
 
 class UnfoldMismatch(DocumentInvalid):

@@ -211,7 +211,7 @@ COMMANDS: dict[str, Entry] = {
         "summaries",
         "castore.cli.summary_check",
         "Say what a summary lost, changed and invented of its source",
-        "ctx summary check short.md policy.md --require number=1.0,condition=1.0",
+        "ctx summary check short.md policy.md --require all=1.0",
     ),
     "init": Entry(
         "store",

@@ -32,7 +32,8 @@ _BUDGET_HELP = (
 
 _REQUIRE_HELP = (
     "Commit no summary that keeps a smaller share of the facts in its turns: number=1.0,condition=0.9, of "
-    "the kinds of 'ctx summary check', or of all. May be given several times."
+    "the kinds of 'ctx summary check', or of all; or that invents more than invented=0. May be given several "
+    "times."
 )
 
 _ID_DIGITS_MIN = 6

@@ -95,7 +95,8 @@ Require = Annotated[
     typer.Option(
         "--require",
         metavar="KIND=SHARE",
-        help="The share of the source's facts of a kind ('all': of all) that must be kept.",
+        help="The share of the source's facts of a kind ('all': of all) that must be kept; 'invented=N': how "
+        "many facts may be invented.",
     ),
 ]
 Question = Annotated[

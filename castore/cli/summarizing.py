@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli import output
 from castore.cli.ending import children_end
+from castore.cli.files import source_name
 from castore.cli.locate import find_store
 from castore.cli.output import age_text, plural, size_text
 from castore.cli.parameters import Json, Scope, StoreFolder
@@ -17,11 +20,12 @@ from castore.cli.summary_entries import entry_facts
 from castore.cli.summary_sources import read_given, read_text, refuse_two
 from castore.config import parse_duration
 from castore.digest import SHORT_HEX
-from castore.errors import InvalidOption, NotFound
+from castore.errors import DocumentInvalid, InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from castore.store import StoreHandle
     from castore.summary.cache import Made, SummaryCache
+    from castore.summary.key import SummaryKey
     from castore.summary.strategy import NamedMaker, SummaryStrategy
 
 __all__ = ["summary_get", "summary_put"]
@@ -34,7 +38,10 @@ Source = Annotated[
 Strategy = Annotated[
     str,
     typer.Option(
-        "--strategy", metavar="NAME[@V]", help="What makes it: extract@1, fields@1, or your own name."
+        "--strategy",
+        metavar="NAME[@V]",
+        help="What makes it: extract, fields, or your own name. Without @V the latest of castore's own, and "
+        "version 1 of yours.",
     ),
 ]
 Option = Annotated[
@@ -83,7 +90,7 @@ def summary_get(
     cache = _cache(handle, scope)
     names = tuple(source_name or ())
     if not isinstance(maker, NamedMaker):
-        with children_end(), output.working("summarizing"):
+        with children_end(), output.working("summarizing"), _said_of(source):
             made = cache.get(given, maker, names=names, allow_derived=allow_derived, source_name=known_as)
         _tell(made, as_json=as_json)
         return
@@ -91,7 +98,7 @@ def summary_get(
     if there is None:
         raise NotFound(
             f"no summary of it by '{maker.name}@{maker.version}' with these options is stored",
-            hint="--with CMD makes one; 'ctx summary put' stores one",
+            hint=_what_else(cache, cache.key(given, maker)),
         )
     _tell(there, as_json=as_json)
 
@@ -133,8 +140,9 @@ def summary_put(
         can_replace=replace,
         source_name=known_as,
     )
+    _note(made)
     if as_json:
-        _tell(made, as_json=True, new="stored")
+        _print(made, "stored")
         return
     output.line(str(made.entry.summary.digest))
     output.summary(_words(made, "was there", "stored"))
@@ -185,21 +193,59 @@ def _cache(handle: StoreHandle, scope: str | None) -> SummaryCache:
     )
 
 
-def _tell(made: Made, *, as_json: bool, new: str = "made") -> None:
-    for each in made.evicted:
-        output.note(f"{each.policy}: forgot the summary '{each.entry.key.hex[:SHORT_HEX]}'")
+@contextmanager
+def _said_of(source: str) -> Iterator[None]:
+    """An error in the source says which file it is, and what could be made of it."""
+    try:
+        yield
+    except DocumentInvalid as error:
+        name = source_name(source) or "stdin"
+        error.place = name if error.place is None else f"{name}: {error.place}"
+        if error.hint == error.default_hint:
+            error.hint = "extract@1 takes any text in UTF-8, fields@1 one JSON array or object"
+        raise
+
+
+def _what_else(cache: SummaryCache, key: SummaryKey) -> str:
+    """What there is instead of a summary that is not stored: of the same source by this name."""
+    hint = "--with CMD makes one; 'ctx summary put' stores one"
+    others = [
+        each.entry.key
+        for each in cache.entries(strategy=key.strategy)
+        if each.entry.key.source == key.source and each.entry.scope == key.scope
+    ]
+    versions = sorted({each.version for each in others})
+    if versions and key.version not in versions:
+        there = ", ".join(f"{key.strategy}@{version}" for version in versions)
+        return f"there is one by {there}: a name alone means version 1"
+    if others:
+        return f"there is one with other options: 'ctx summary list --strategy {key.strategy}'"
+    return hint
+
+
+def _tell(made: Made, *, as_json: bool) -> None:
+    _note(made)
     if as_json:
-        outcome = "hit" if made.is_hit else new
-        output.table(
-            [output.Record((), {"outcome": outcome, **entry_facts(made.entry), "text": made.text})], True
-        )
+        _print(made, "made")
         return
     target = output.binary_stdout()
     target.write(made.text.encode())
     if not made.text.endswith("\n"):
         target.write(b"\n")
     target.flush()
-    output.summary(_words(made, "hit", new))
+    output.summary(_words(made, "hit", "made"))
+
+
+def _note(made: Made) -> None:
+    for each in made.evicted:
+        output.note(f"{each.policy}: forgot the summary '{each.entry.key.hex[:SHORT_HEX]}'")
+    if not made.is_hit and made.entry.summary.size >= made.entry.source.size:
+        output.note("the summary is no shorter than its source")
+
+
+def _print(made: Made, new: str) -> None:
+    facts = {"outcome": "hit" if made.is_hit else new, **entry_facts(made.entry), "text": made.text}
+    output.table([output.Record((), facts)], as_json=True)
 
 
 def _words(made: Made, hit: str, new: str) -> str:

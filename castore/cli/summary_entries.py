@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,9 +20,10 @@ from castore.cli.parameters import (
     StoreFolder,
     parse_count,
 )
+from castore.cli.summary_sources import one_of
 from castore.config import parse_duration
-from castore.digest import SHORT_HEX, parse_prefix
-from castore.errors import DigestAmbiguous, InvalidOption, NotFound
+from castore.digest import SHORT_HEX
+from castore.errors import InvalidOption
 
 if TYPE_CHECKING:
     from castore.store import Store, StoreHandle
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from castore.summary.listing import Listed
 
 __all__ = ["entry_facts", "summary_evict", "summary_forget", "summary_list", "summary_show"]
+
+_OPTIONS_CHARACTERS_MAX = 80
+"""Of all options, in a list; `show` and --json have them whole."""
 
 _CHECKED_BYTES_MAX = 16 << 20
 """A longer source is not held against its summary by the way."""
@@ -54,7 +59,7 @@ def summary_show(key: Key, scope: ReadScope = None, as_json: Json = False, store
     text."""
     handle = find_store(store, scope)
     cache = _cache(handle)
-    listed = _one(cache.entries(), key)
+    listed = one_of(cache.entries(), key)
     entry = listed.entry
     text = cache.text(entry)
     report = _report(handle.get(), entry, text)
@@ -78,7 +83,7 @@ def summary_list(
     store: StoreFolder = None,
 ) -> None:
     """stdout lists the summaries, the latest first: key, age, what made it, size, hits, whether it is
-    superseded or past its age, what it is of."""
+    superseded or past its age, what it is of, its options."""
     cache = _cache(find_store(store, scope))
     found = _chosen(cache.entries(), strategy, source_name, is_superseded=superseded)
     output.table([_record(each) for each in found[: parse_count("-n", limit)]], as_json)
@@ -96,15 +101,18 @@ def summary_forget(
         str | None, typer.Option("--older-than", metavar="DUR", help="Only those that were made longer ago.")
     ] = None,
     dry_run: DryRun = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Serve them again, while gc has not freed them.")
+    ] = False,
     now: Annotated[bool, typer.Option("--now", help="Skip the grace time: the next gc frees it.")] = False,
     scope: Scope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> None:
-    """The summaries are not served any more, and gone when gc runs after the grace time; 'ctx forget --undo
-    --root ID' has one back until then. stdout lists them. None being chosen is no error."""
-    import time
-
+    """The summaries are not served any more, and gone when gc runs after the grace time; --undo has them back
+    until then. stdout lists them. None being chosen is no error."""
+    if undo and (now or superseded):
+        raise InvalidOption("--undo goes with no --now and no --superseded", option="--undo")
     if not (keys or strategy or source_name or superseded or older_than is not None):
         hint = "name a KEY, or say --strategy, --source-name, --superseded or --older-than"
         raise InvalidOption("nothing says which summaries to forget", hint=hint)
@@ -112,20 +120,19 @@ def summary_forget(
     handle = find_store(store)
     # What is changed lies in one scope, as everything that is written does.
     cache = _cache(handle, handle.get().granted.writing_scope(scope))
-    entries = cache.entries()
+    entries = cache.forgotten() if undo else cache.entries()
     if keys:
-        entries = list({each.entry.root_id: each for each in (_one(entries, key) for key in keys)}.values())
+        entries = list({each.entry.root_id: each for each in (one_of(entries, key) for key in keys)}.values())
     found = _chosen(entries, strategy, source_name, is_superseded=superseded)
     if seconds is not None:
         found = [each for each in found if each.entry.made < time.time() - seconds]
-    if found:
+    if undo:
+        found = _remember(cache, found, dry_run=dry_run)
+    elif found:
         cache.forget([each.entry.key for each in found], at_once=now, dry_run=dry_run)
     output.table([_record(each) for each in found], as_json)
-    verb = "would be forgotten" if dry_run else "forgotten"
-    if as_json or output.is_attended() or not found:
-        output.summary(
-            f"{plural(len(found), 'summary', 'summaries')} {verb}", forgotten=len(found), dry_run=dry_run
-        )
+    counts = {"forgotten": 0 if undo else len(found), "remembered": len(found) if undo else 0}
+    _sum_up(len(found), "remembered" if undo else "forgotten", as_json=as_json, dry_run=dry_run, **counts)
 
 
 def summary_evict(
@@ -144,11 +151,7 @@ def summary_evict(
         ],
         as_json,
     )
-    verb = "would be forgotten" if dry_run else "forgotten"
-    if as_json or output.is_attended():
-        output.summary(
-            f"{plural(len(evicted), 'summary', 'summaries')} {verb}", evicted=len(evicted), dry_run=dry_run
-        )
+    _sum_up(len(evicted), "forgotten", as_json=as_json, dry_run=dry_run, evicted=len(evicted))
 
 
 def entry_facts(entry: Entry) -> dict[str, Any]:
@@ -177,27 +180,25 @@ def entry_facts(entry: Entry) -> dict[str, Any]:
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
+def _remember(cache: SummaryCache, found: list[Listed], *, dry_run: bool) -> list[Listed]:
+    """Those that are served again, as they stand then."""
+    if not found:
+        return []
+    ids = {root.id for root in cache.remember([each.entry.key for each in found], dry_run=dry_run).roots}
+    return [each for each in (found if dry_run else cache.entries()) if each.entry.root_id in ids]
+
+
+def _sum_up(count: int, verb: str, *, as_json: bool, dry_run: bool, **counts: int) -> None:
+    """How many it were, to who looks on and to programs; in a pipe the lines say it."""
+    if as_json or output.is_attended():
+        words = f"{plural(count, 'summary', 'summaries')} {'would be ' * dry_run}{verb}"
+        output.summary(words, **counts, dry_run=dry_run)
+
+
 def _cache(handle: StoreHandle, scope: str | None = None) -> SummaryCache:
     from castore.summary.cache import SummaryCache
 
     return SummaryCache(handle, scope)
-
-
-def _one(entries: Sequence[Listed], text: str) -> Listed:
-    """The one entry whose key, or summary's digest, begins with these digits."""
-    prefix = parse_prefix(text)
-    if prefix is None:
-        raise InvalidOption(f"'{text[:80]}' is no key", hint="'ctx summary list' lists them")
-    found = [
-        each
-        for each in entries
-        if each.entry.key.hex.startswith(prefix) or each.entry.summary.digest.hex.startswith(prefix)
-    ]
-    if not found:
-        raise NotFound(f"no summary has the key '{text}'", hint="'ctx summary list' lists them", subject=text)
-    if len(found) > 1:
-        raise DigestAmbiguous(text, sorted(each.entry.key.hex for each in found))
-    return found[0]
 
 
 def _chosen(
@@ -234,6 +235,7 @@ def _record(listed: Listed) -> Record:
         Count(listed.hits, "hit"),
         _state(listed),
         _title(entry),
+        None if not entry.key.options else output.clipped(_options_words(entry), _OPTIONS_CHARACTERS_MAX),
     )
     return Record(cells, _listed_facts(listed))
 
@@ -250,12 +252,11 @@ def _listed_facts(listed: Listed) -> dict[str, Any]:
 
 def _lines(listed: Listed, report: Report | None) -> list[tuple[str, Any]]:
     entry = listed.entry
-    options = " ".join(f"{name}={_option_words(each)}" for name, each in entry.key.options.items())
     lines: list[tuple[str, Any]] = [
         ("key", entry.key.hex),
         ("scope", entry.scope),
         ("strategy", entry.key.maker),
-        ("options", options or None),
+        ("options", _options_words(entry) or None),
         ("source", entry.source.digest),
         ("source name", entry.source_name),
         ("source size", Size(entry.source.size)),
@@ -277,8 +278,13 @@ def _lines(listed: Listed, report: Report | None) -> list[tuple[str, Any]]:
     return [(label, value) for label, value in lines if value is not None]
 
 
-def _option_words(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _options_words(entry: Entry) -> str:
+    """`characters=200 question=when?`, on one line."""
+    words = (
+        f"{name}={' '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for name, value in entry.key.options.items()
+    )
+    return " ".join(" ".join(words).split())
 
 
 def _report(store: Store, entry: Entry, text: str) -> Report | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from castore.config import SUMMARY_BYTES_MAX
-from castore.digest import Digest
+from castore.digest import SHORT_HEX, Digest
 from castore.errors import InvalidOption, KeyTaken, LimitExceeded, NotFound
 from castore.roots.model import RootKind, keyed_root_id
 from castore.settings import SummaryPolicy
@@ -27,14 +27,14 @@ from castore.summary.derivation import refused
 from castore.summary.entry import BY_GET, BY_PUT, Entry, checked_name
 from castore.summary.eviction import Evicted
 from castore.summary.key import SummaryKey
-from castore.summary.listing import Listed, gone, listed, policy_of
+from castore.summary.listing import Listed, forgotten, gone, listed, policy_of
 from castore.summary.making import alone
 from castore.summary.stored import TRIES_MAX, There, find, look, store_entry, text_of, tie
 from castore.summary.strategy import Maker, SummaryStrategy
 
 if TYPE_CHECKING:
     from castore.store import Store, StoreHandle
-    from castore.store.keeping import Forgotten
+    from castore.store.keeping import Forgotten, RootChoice
 
 __all__ = ["Made", "SummaryCache"]
 
@@ -75,6 +75,7 @@ class SummaryCache:
     def key(self, source: bytes | Digest, maker: Maker) -> SummaryKey:
         """The key of what this maker makes of the source, in this scope. Raises ScopeDenied, StoreMissing,
         InvalidOption, LimitExceeded."""
+        _check_types(source, maker)
         digest = source if isinstance(source, Digest) else Digest.of(source)
         return SummaryKey(digest, self.scope, maker.name, maker.version, maker.options)
 
@@ -121,6 +122,7 @@ class SummaryCache:
         LimitExceeded, StoreMissing, StoreLocked, RootDamaged, and what the strategy raises; then nothing was
         stored.
         """
+        _check_types(source, strategy, "summarize")
         store = self._store(source)
         key = self.key(source, strategy)
         names = _checked(names)
@@ -152,6 +154,7 @@ class SummaryCache:
         can_replace: it may be stored in place of another text. Else, and where somebody else stores another
         one just now, KeyTaken. Raises as `get`, and InvalidOption for a text that says nothing.
         """
+        _check_types(source, maker)
         data = _encoded(text)
         store = self._store(source)
         key = self.key(source, maker)
@@ -164,7 +167,7 @@ class SummaryCache:
             if there.hit is not None and there.hit[1] == text:
                 return _served(store, *there.hit, names, is_used=False)
             if there.hit is not None and not can_replace:
-                raise KeyTaken(key.hex, key.scope, hint="forget that summary, or say --replace")
+                raise _other_text(key)
             try:
                 entry = store_entry(
                     store,
@@ -198,13 +201,17 @@ class SummaryCache:
         self, keys: Iterable[SummaryKey], *, at_once: bool = False, dry_run: bool = False
     ) -> Forgotten:
         """The entries with these keys are forgotten: they are not served, and gone after the grace, or at the
-        next gc. Until then `Store.remember` has them back. Raises NotFound for one that never was."""
-        from castore.store.keeping import RootChoice
+        next gc. Until then `remember` has them back. Raises NotFound for one that never was."""
+        return self._handle.get().forget(_choice(keys), at_once=at_once, dry_run=dry_run)
 
-        ids = [keyed_root_id(RootKind.SUMMARY, key.scope, key.hex) for key in keys]
-        if not ids:
-            raise InvalidOption("nothing says which summaries are meant")
-        return self._handle.get().forget(RootChoice(roots=tuple(ids)), at_once=at_once, dry_run=dry_run)
+    def forgotten(self) -> list[Listed]:
+        """The entries that `remember` would have back, the latest first, of the same scopes as `entries`."""
+        return forgotten(self._handle.get(), self._asked_scope)
+
+    def remember(self, keys: Iterable[SummaryKey], *, dry_run: bool = False) -> Forgotten:
+        """The entries with these keys are served again, as before they were forgotten; `roots` are those that
+        were. Raises NotFound for one that gc has collected, or whose source was purged."""
+        return self._handle.get().remember(_choice(keys), dry_run=dry_run)
 
     def evict(self, *, dry_run: bool = False) -> list[Evicted]:
         """What the policies of all strategies do not hold in this scope is forgotten, with the grace."""
@@ -232,7 +239,7 @@ class SummaryCache:
         """It is there, and may be summarised."""
         if isinstance(source, Digest) and store.stat(source) is None:
             raise store.absence(source)
-        if not allow_derived and (error := refused(store, key.source, key.scope)) is not None:
+        if not allow_derived and (error := refused(store, source, key.scope)) is not None:
             raise error
 
     def _make(
@@ -303,6 +310,19 @@ def _check_storable(store: Store, key: SummaryKey) -> None:
         raise tombstone.error()
 
 
+def _check_types(source: object, maker: object, *more: str) -> None:
+    """What a caller who is not typed gave. more: what the maker must have besides."""
+    if not isinstance(source, bytes | Digest):
+        kind = type(source).__name__
+        raise InvalidOption(f"a source is bytes or a Digest, not a {kind}", hint="encode a str first")
+    if isinstance(maker, type) or not all(
+        hasattr(maker, each) for each in ("name", "version", "options", *more)
+    ):
+        kind = maker.__name__ if isinstance(maker, type) else type(maker).__name__
+        hint = "make_strategy gives one; NamedMaker is for what is put and looked up"
+        raise InvalidOption(f"a {kind} makes no summaries here", hint=hint)
+
+
 def _served(store: Store, entry: Entry, text: str, names: Sequence[str], *, is_used: bool = True) -> Made:
     made = Made(tie(store, entry, names), text, is_hit=True)
     if is_used:
@@ -310,12 +330,35 @@ def _served(store: Store, entry: Entry, text: str, names: Sequence[str], *, is_u
     return made
 
 
+def _other_text(key: SummaryKey) -> KeyTaken:
+    short = key.hex[:SHORT_HEX]
+    return KeyTaken(
+        key.hex,
+        key.scope,
+        message=f"another summary of it by '{key.maker}' with these options is stored",
+        hint=f"'ctx summary show {short}' shows it; --replace stores this one in its place",
+    )
+
+
+def _choice(keys: Iterable[SummaryKey]) -> RootChoice:
+    from castore.store.keeping import RootChoice
+
+    ids = tuple(keyed_root_id(RootKind.SUMMARY, key.scope, key.hex) for key in keys)
+    if not ids:
+        raise InvalidOption("nothing says which summaries are meant")
+    return RootChoice(roots=ids)
+
+
 def _checked(names: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InvalidOption("names are several: a list, not one str")
     return tuple(dict.fromkeys(checked_name(name) for name in names))
 
 
 def _encoded(text: str) -> bytes:
     """The text as it is stored: verbatim, so that its digest is the one that everybody gets of it."""
+    if not isinstance(text, str):
+        raise InvalidOption(f"a summary is a str, not a {type(text).__name__}", hint="decode bytes first")
     if not text.strip():
         raise InvalidOption("a summary must say something", hint="is it an empty file?")
     try:

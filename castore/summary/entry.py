@@ -144,6 +144,8 @@ def entry_of(root: Root) -> Entry | None:
 
 def checked_name(name: str) -> str:
     """The name of a source, which is any text that says something. Raises InvalidOption, LimitExceeded."""
+    if not isinstance(name, str):
+        raise InvalidOption(f"the name of a source is a str, not a {type(name).__name__}")
     try:
         length = len(name.encode())
     except UnicodeEncodeError as error:

@@ -34,6 +34,7 @@ __all__ = [
     "OptionValue",
     "SummaryKey",
     "canonical",
+    "check_strategy",
     "checked_options",
     "parse_strategy",
 ]
@@ -117,6 +118,8 @@ def check_strategy(name: str, version: int) -> None:
 
 def checked_options(options: Mapping[str, Any]) -> Mapping[str, OptionValue]:
     """The options, sorted by name, lists as tuples; nobody can change them. Raises InvalidOption."""
+    if not isinstance(options, Mapping):
+        raise InvalidOption(f"options are a mapping, not a {type(options).__name__}")
     if len(options) > SUMMARY_OPTIONS_MAX:
         raise InvalidOption(f"a strategy takes {SUMMARY_OPTIONS_MAX} options at most")
     for name in options:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from castore.roots.model import RootKind
+from castore.roots.model import Root, RootKind, is_over
 from castore.settings import SummaryPolicy
 from castore.summary.entry import Entry, entry_of
 from castore.summary.eviction import Evicted, Standing, evicted, is_old
@@ -19,7 +19,7 @@ from castore.summary.superseding import superseded
 if TYPE_CHECKING:
     from castore.store import Store
 
-__all__ = ["Listed", "gone", "listed", "policy_of"]
+__all__ = ["Listed", "forgotten", "gone", "listed", "policy_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,26 @@ def policy_of(store: Store, strategy: str) -> SummaryPolicy:
 
 def listed(store: Store, scope: str | None) -> list[Listed]:
     """The live entries of one scope, or of all that the caller sees, the latest first."""
-    roots = store.keyed_roots(RootKind.SUMMARY, scope=scope)
+    return _told(store, store.keyed_roots(RootKind.SUMMARY, scope=scope))
+
+
+def forgotten(store: Store, scope: str | None) -> list[Listed]:
+    """The entries that `Store.remember` would have back: forgotten, and not collected yet; likewise. Which
+    contents are superseded is told among these alone."""
+    return _told(
+        store,
+        [
+            root
+            for root in store.roots()
+            if root.kind is RootKind.SUMMARY
+            and root.forgotten is not None
+            and not is_over(root)
+            and scope in (None, root.scope)
+        ],
+    )
+
+
+def _told(store: Store, roots: Iterable[Root]) -> list[Listed]:
     found = [(root, entry) for root in roots if (entry := entry_of(root)) is not None]
     if not found:
         return []

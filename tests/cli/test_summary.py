@@ -155,8 +155,35 @@ class TestSources:
             done = shop(*line)
             assert done.code == 18, line
             assert "line 2, column 5" in done.err
-        assert shop("summary", "check", "no-such", "policy.json").code == 1
+        for line in (["check", "no-such.md", "policy.json"], ["get", "no-such.md", "--strategy", "extract"]):
+            done = shop("summary", *line)
+            assert (done.code, done.err.splitlines()[0]) == (
+                12,
+                "error: no file, object or name 'no-such.md'",
+            )
+            assert "check the path" in done.err
         assert shop("summary", "list").out == b""
+
+    def test_of_two_documents_the_wrong_one_is_named(self, shop: Shell) -> None:
+        (shop.folder / "s.md").write_text("# Returns\n", "utf-8")
+        for pair in (("s.md", "policy.json"), ("policy.json", "s.md")):
+            done = shop("summary", "check", *pair, "--fields", "version")
+            assert done.code == 18
+            assert "at s.md" in done.err
+            assert "fold" not in done.err
+        done = shop("summary", "get", "s.md", "--strategy", "fields", "--option", "fields=a")
+        assert done.code == 18
+        assert "at s.md" in done.err
+        assert "extract@1 takes any text" in done.err
+
+    def test_what_get_prints_is_known_as_derived(self, shop: Shell) -> None:
+        """Though it has a line feed that the summary has not."""
+        text = "".join(f"Rule {number} costs {number} euros.\n" for number in range(40))
+        (shop.folder / "rules.md").write_text(text, "utf-8")
+        how = ("--strategy", "extract", "--option")
+        made = shop("summary", "get", "rules.md", *how, "characters=300")
+        assert made.out.endswith(b"\n")
+        assert shop("summary", "get", "-", *how, "characters=200", stdin=made.out).code == 2
 
     def test_a_derived_one_is_refused_or_its_steps_are_shown(self, shop: Shell) -> None:
         made = get(shop, "policy.json")
@@ -192,13 +219,52 @@ class TestPrograms:
         done = shop("summary", "get", "policy.json", *by)
         assert (done.code, done.out) == (0, b"  seven days\n")
         (shop.folder / "short.md").write_text("a week\n", "utf-8")
-        assert shop("summary", "put", "policy.json", "short.md", *by).code == 15
+        taken = shop("summary", "put", "policy.json", "short.md", *by)
+        assert taken.code == 15
+        assert "another summary of it by 'mine@1'" in taken.err
         assert shop("summary", "put", "policy.json", "short.md", *by, "--replace").code == 0
         assert shop("summary", "get", "policy.json", *by).out == b"a week\n"
         assert shop("summary", "put", "policy.json", "short.md", "--strategy", "extract").code == 2
 
+    def test_what_there_is_instead_is_said(self, shop: Shell) -> None:
+        get(shop, "policy.json", "--strategy", "mine@2", "--with", "head -c 9")
+        done = shop("summary", "get", "policy.json", "--strategy", "mine")
+        assert done.code == 12
+        assert "there is one by mine@2: a name alone means version 1" in done.err
+        done = shop("summary", "get", "policy.json", "--strategy", "mine@2")
+        assert "there is one with other options" in done.err
+
+    def test_a_summary_as_long_as_its_source_is_noted(self, shop: Shell) -> None:
+        noted = "note: the summary is no shorter than its source"
+        copied = ("summary", "get", "policy.json", "--strategy", "mine", "--with", "cat")
+        assert noted in shop(*copied).err
+        assert noted not in shop(*copied).err
+        assert noted in shop("summary", "put", "policy.json", "policy.json", "--strategy", "copy").err
+        assert noted not in shop("summary", "put", "policy.json", "bad.txt", "--strategy", "short").err
+
 
 class TestForgetting:
+    def test_is_undone_by_key_or_strategy(self, shop: Shell) -> None:
+        made = get(shop, "policy.json")
+        other = get(shop, "policy.json", "--strategy", "extract")
+        forget = ("summary", "forget")
+        for chosen in ([made["key"][:8]], ["--strategy", "fields"]):
+            assert shop(*forget, made["key"][:8]).code == 0
+            assert shop(*forget, "--undo", other["key"]).code == 12
+            assert shop(*forget, "--undo", *chosen, "--dry-run").lines[0].startswith(made["key"])
+            assert len(shop("summary", "list").lines) == 1
+            undone = shop(*forget, "--undo", *chosen, "--json")
+            assert (undone.code, [row["key"] for row in undone.rows]) == (0, [made["key"]])
+            assert summary(undone.err) == {"forgotten": 0, "remembered": 1, "dry_run": False}
+            assert get(shop, "policy.json")["outcome"] == "hit"
+        assert shop(*forget, "--undo", made["key"], "--now").code == 2
+        assert shop(*forget, "--undo", made["key"][:2]).code == 2
+
+    def test_none_chosen_is_told_alike(self, shop: Shell) -> None:
+        for line in (["forget", "--strategy", "none"], ["evict"], ["forget", "--undo", "--strategy", "none"]):
+            done = shop("summary", *line)
+            assert (done.code, done.out, done.err) == (0, b"", ""), line
+
     def test_is_not_served_and_comes_back(self, shop: Shell) -> None:
         made = get(shop, "policy.json")
         assert shop("summary", "forget").code == 2
@@ -261,5 +327,53 @@ class TestRequirements:
         (shop.folder / "b.txt").write_text("It takes 3 GB, or 9 kB.", "utf-8")
         for asked, code in (("number=0.5", 0), ("number=0.6", 3), ("number=0.5,all=0.6", 3), ("url=1", 0)):
             assert shop("summary", "check", "b.txt", "a.txt", "--require", asked).code == code, asked
-        for wrong in ("nothing=1", "number", "number=2", "number=x"):
+        for wrong in ("nothing=1", "number", "number=2", "number=x", "invented=0.5", "field=1"):
             assert shop("summary", "check", "b.txt", "a.txt", "--require", wrong).code == 2, wrong
+
+    def test_inventions_can_be_forbidden(self, shop: Shell) -> None:
+        (shop.folder / "a.txt").write_text("It takes 3 GB.", "utf-8")
+        (shop.folder / "b.txt").write_text("It takes 3 GB. It costs $9.", "utf-8")
+        check = ("summary", "check", "b.txt", "a.txt", "--require")
+        assert shop(*check, "all=1.0").code == 0
+        done = shop(*check, "all=1.0,invented=0")
+        assert done.code == 3
+        assert (
+            "note: the summary invents 1 fact (invented=0 asked): money '$9' (1:25 of the summary)"
+            in done.err
+        )
+        assert shop(*check, "invented=1").code == 0
+
+    def test_a_kind_that_the_source_has_not_is_noted(self, shop: Shell) -> None:
+        (shop.folder / "a.txt").write_text("It is to be returned within 30 days.", "utf-8")
+        done = shop("summary", "check", "a.txt", "a.txt", "--require", "money=1.0,duration=1.0")
+        assert done.code == 0
+        assert done.err.splitlines() == ["note: a.txt has no money: 'money=1' asks nothing"]
+
+    def test_of_fields_no_other_kind_is_asked(self, shop: Shell) -> None:
+        check = ("summary", "check", "bad.json", "policy.json", "--require")
+        for kind in ("number", "condition"):
+            done = shop(*check, f"{kind}=0")
+            assert (done.code, done.out) == (2, b"")
+            assert "--text" in done.err
+        assert [shop(*check, asked).code for asked in ("field=1", "all=1", "all=0,invented=0")] == [3, 3, 0]
+
+
+class TestCheckingAnEntry:
+    def test_its_key_alone_will_do(self, shop: Shell) -> None:
+        (shop.folder / "policy.txt").write_text(MADE, "utf-8")
+        assert shop("summary", "put", "policy.txt", "bad.txt", "--strategy", "mine").code == 0
+        (row,) = shop("summary", "list", "--json").rows
+        (shop.folder / "policy.txt").unlink()
+        for key in (row["key"][:12], row["summary"][7:19], row["summary"]):
+            done = shop("summary", "check", key)
+            assert done.code == 3
+            assert b"deadline" in done.out
+        assert shop("summary", "check", "abcdef").code == 12
+        assert "6 to 64 hex digits" in shop("summary", "check", "abc").err
+        assert "is a summary of" in shop("summary", "check", "bad.txt").err
+
+    def test_of_no_other_scope(self, shop: Shell) -> None:
+        shop.environment["CTX_SCOPE"] = "team/a"
+        key = get(shop, "policy.json")["key"]
+        shop.environment["CTX_SCOPE"] = "team/b"
+        assert shop("summary", "check", key).code == 12

@@ -569,6 +569,72 @@ class TestRootsOfOthers:
         assert caching.cache.entries() == []
 
 
+class TestWrongTypes:
+    @pytest.mark.parametrize(
+        ("source", "maker", "more"),
+        [
+            ("a str", Marked(), {}),
+            (None, Marked(), {}),
+            (SOURCE, "extract@1", {}),
+            (SOURCE, Marked, {}),
+            (SOURCE, NamedMaker("mine"), {}),
+            (SOURCE, Marked(options=["a"]), {}),  # type: ignore[arg-type]
+            (SOURCE, Marked(), {"names": "returns"}),
+            (SOURCE, Marked(), {"names": [7]}),
+        ],
+    )
+    def test_are_refused_by_get(
+        self, caching: Caching, source: Any, maker: Any, more: dict[str, Any]
+    ) -> None:
+        with pytest.raises(InvalidOption):
+            caching.cache.get(source, maker, **more)
+        assert not caching.handle.exists or caching.cache.entries() == []
+
+    @pytest.mark.parametrize(
+        ("source", "text", "maker"),
+        [
+            ("a str", "text", NamedMaker("mine")),
+            (SOURCE, b"text", NamedMaker("mine")),
+            (SOURCE, "text", "mine"),
+        ],
+    )
+    def test_are_refused_by_put_and_look_up(
+        self, caching: Caching, source: Any, text: Any, maker: Any
+    ) -> None:
+        with pytest.raises(InvalidOption):
+            caching.cache.put(source, text, maker)
+        if text == "text":
+            assert caching.store
+            with pytest.raises(InvalidOption):
+                caching.cache.look_up(source, maker)
+
+
+class TestRemembering:
+    def test_what_was_forgotten_is_served_again(self, caching: Caching) -> None:
+        made = caching.cache.get(SOURCE, Marked())
+        assert caching.cache.forgotten() == []
+        caching.cache.forget([made.entry.key])
+        (found,) = caching.cache.forgotten()
+        assert found.entry.key == made.entry.key
+        assert [root.id for root in caching.cache.remember([found.entry.key]).roots] == [made.entry.root_id]
+        assert caching.cache.forgotten() == []
+        assert caching.cache.get(SOURCE, Marked()).is_hit
+
+    def test_what_another_scope_forgot_is_nobody_elses(self, caching: Caching) -> None:
+        theirs = caching.other("team/a")
+        made = theirs.get(SOURCE, Marked())
+        theirs.forget([made.entry.key])
+        assert caching.other("team/b").forgotten() == []
+        with pytest.raises(NotFound):
+            caching.other("team/b").remember([made.entry.key])
+        assert len(theirs.forgotten()) == 1
+
+    def test_what_went_with_its_source_stays_gone(self, caching: Caching) -> None:
+        made = caching.cache.get(SOURCE, Marked())
+        caching.store.purge(made.entry.source.digest, reason="a secret")
+        assert caching.cache.forgotten() == []
+
+
 # --- Helpers ---------------------------------------------------------------------------------------
 
 

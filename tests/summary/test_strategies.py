@@ -21,8 +21,11 @@ from castore.summary.strategies.extract import ExtractStrategy
 from castore.summary.strategies.fields import FieldsStrategy
 from castore.summary.strategies.reading import PIECE_CHARACTERS_MAX, read_source
 from castore.summary.strategies.registry import STRATEGIES, make_strategy
+from castore.summary.strategies.weights import is_code
 from castore.transcript.collapse.command import Command
+from castore.transcript.collapse.reading import text_of
 from castore.transcript.collapse.summarizer import without_controls
+from castore.transcript.formats import read_session
 from tests.access.sessions import pi_session
 
 FILLER = "We are glad to have you here and hope that all is well with you. "
@@ -177,6 +180,148 @@ class TestExtractReads:
             assert not text.strip()
         # Some ten times what it takes; what is quadratic takes minutes.
         assert time.process_time() - begun < 10
+
+
+LISTING = "\n".join(
+    f'{number:>6}\u2192\tif !state.has({number}) || err != nil {{ return "E{number}" }}'
+    for number in range(1, 120)
+)
+DONE = "Done. `app.py` now gives 404 where an order is missing."
+
+
+def call(name: str, **arguments: str) -> dict[str, Any]:
+    made = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"c{name}{len(made['arguments'])}", "type": "function", "function": made}
+
+
+def session(*said: tuple[str, str | dict[str, Any]]) -> bytes:
+    """The body of an API. said: who, and what; an assistant's call, as `call` gives it, or its words."""
+    messages: list[dict[str, Any]] = []
+    latest = ""
+    for role, words in said:
+        if isinstance(words, dict):
+            latest = words["id"]
+            messages.append({"role": role, "content": None, "tool_calls": [words]})
+        elif role == "tool":
+            messages.append({"role": role, "tool_call_id": latest, "content": words})
+        else:
+            messages.append({"role": role, "content": words})
+    return json.dumps({"model": "gpt-4o", "messages": messages}).encode()
+
+
+WORK = session(
+    ("user", "Please make missing orders give a proper answer."),
+    ("assistant", "Let me look at the handlers first."),
+    ("assistant", call("read", path="/srv/app.py")),
+    ("tool", LISTING),
+    ("assistant", call("edit", path="/srv/app.py", old="if x { return 5 }\n" * 60, new="y = 6;\n" * 60)),
+    ("tool", f"ok\n<system-reminder>\nYou must never mention files in /etc/{'x' * 9}.\n</system-reminder>"),
+    ("user", "ok"),
+    ("user", "And do not touch the billing code, please."),
+    ("assistant", call("bash", command="pytest -q")),
+    ("tool", "." * 900 + "\ntests/test_app.py::test_missing FAILED\n1 failed, 211 passed in 3.2 s"),
+    ("assistant", DONE),
+)
+
+
+class TestExtractsOfSessions:
+    def test_what_was_asked_and_where_it_stands_come_first_each_under_its_heading(self) -> None:
+        summary = ExtractStrategy(300).summarize(WORK)
+        assert "## user\nPlease make missing orders give a proper answer.\n" in summary
+        assert "And do not touch the billing code, please." in summary
+        assert summary.endswith(f"## assistant\n{DONE}")
+        assert "\u2192" not in summary
+
+    def test_then_what_was_called_and_what_went_wrong(self) -> None:
+        summary = ExtractStrategy(700).summarize(WORK)
+        assert "tests/test_app.py::test_missing FAILED" in summary
+        assert 'call bash {"command": "pytest -q"}' in summary
+
+    def test_no_more_of_a_long_call_than_what_it_was_made_with(self) -> None:
+        summary = ExtractStrategy(700).summarize(WORK)
+        assert "y = 6;" not in summary
+        assert "return 5" not in summary
+
+    def test_what_the_harness_says_is_nobodys_rule(self) -> None:
+        assert "never mention" not in ExtractStrategy(700).summarize(WORK)
+
+    def test_a_heading_stands_where_something_of_its_message_does_and_once(self) -> None:
+        lines = ExtractStrategy(700).summarize(WORK).split("\n")
+        for line, following in zip(lines, [*lines[1:], "## "], strict=True):
+            assert not (line.startswith("## ") and following.startswith("## "))
+        assert lines.count("## user") <= 3
+
+    def test_a_question_finds_what_only_code_says(self) -> None:
+        assert "E77" in ExtractStrategy(400, "Where is E77 returned?").summarize(WORK)
+
+    def test_of_calls_and_code_alone_there_is_an_extract_too(self) -> None:
+        alone = session(("user", "go"), ("assistant", call("read", path="/a")), ("tool", LISTING))
+        assert 'call read {"path": "/a"}\n' in ExtractStrategy(300).summarize(alone)
+
+    @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), min_size=1, max_size=8))
+    @settings(max_examples=60)
+    def test_every_line_is_one_of_the_session_in_order(self, said: list[tuple[str, str]]) -> None:
+        source = session(("user", "x" * 300), *said)
+        summary = ExtractStrategy(250).summarize(source)
+        transcript = read_session(source)
+        read = without_controls(text_of(transcript, 0, len(transcript.messages)))
+        assert len(summary) <= 250
+        assert lines_in_order(summary, read)
+
+
+class TestCodeWeighsLittle:
+    RULES = "Keys must not be shared. Backups are kept for 90 days, unless a customer objects."
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            LISTING,
+            "```go\n" + "if err != nil && n < 5 { return 7 }\n\n" * 40 + "```",
+            "\n".join(f"+\tif not self.rows[{number}]:" for number in range(60)),
+            "\n".join(f"src/app.ts:{number}:  if (!seen.has({number})) {{" for number in range(60)),
+            "\n".join(f'"row{number}": {number}, "not": "if",' for number in range(60)),
+            "\n".join(f"    at run{number} (node:internal/loader:{number}:9)" for number in range(60)),
+        ],
+    )
+    def test_before_it_stands_what_is_said_around_it(self, code: str) -> None:
+        text = f"# Keys\n\n{FILLER * 9}\n\n{code}\n\n{FILLER * 9}\n\n{self.RULES}\n\n{code}\n"
+        summary = ExtractStrategy(200).summarize(text.encode())
+        assert all(each in summary for each in self.RULES.split(". "))
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            RULE,
+            "- **Orders** (over $50): see [the page](https://x.example/a_b?c=d&e=f), `a[0] = {}`.",
+            "If a line ends with a semicolon, it may be prose; nothing else tells;",
+            "已发货订单在签收7天内可退货，生鲜商品除外（详见“退货政策”）。",
+            "For all orders: return them within 7 days.",
+            "1. Import the file, then run `castore fold x.json > y.json`.",
+        ],
+    )
+    def test_prose_is_no_code(self, words: str) -> None:
+        assert not is_code(words)
+
+    def test_a_failure_comes_before_other_lines_of_a_log(self) -> None:
+        lines = [f"2026-11-30 14:{minute:02}:00 INFO web {minute} of 60 parts, 7 MB" for minute in range(60)]
+        lines[31] = "2026-11-30 14:31:00 ERROR web gave up"
+        assert lines[31] in ExtractStrategy(200).summarize("\n".join(lines).encode()).split("\n")
+
+    def test_rows_that_differ_in_figures_only_leave_room_for_others(self) -> None:
+        rows = [f"Room {number} costs ${number} a day." for number in range(100, 199)]
+        source = "\n\n".join([*rows, "All guests leave on the last day of May by the door in Mill Lane."])
+        assert "Mill Lane" in ExtractStrategy(200).summarize(source.encode())
+
+    def test_in_json_what_somebody_wrote_comes_before_what_a_machine_counts(self) -> None:
+        rows = [{"id": number, "tokens": [number] * 200, "seconds": number} for number in range(40)]
+        rows[20]["note"] = "The customer asked for a refund by Friday."
+        assert "refund by Friday" in ExtractStrategy(200).summarize(json.dumps(rows).encode())
+
+    def test_a_clause_and_the_number_of_an_item_are_not_alone(self) -> None:
+        source = f"{FILLER * 20}\n\n1. Orders are sent on Monday; those over $50 go first.\n\n{FILLER * 20}"
+        assert "1. Orders are sent on Monday; those over $50 go first." in ExtractStrategy(200).summarize(
+            source.encode()
+        ).split("\n")
 
 
 class TestFields:
@@ -342,11 +487,36 @@ class TestRegistry:
             ("fields", {}),
             ("fields", {"fields": ""}),
             ("fields", {"fields": "a", "question": "x"}),
+            ("extract", {"characters": True}),
+            ("extract", {"characters": 250.0}),
+            ("extract", {"characters": None}),
+            ("extract", {"question": 7}),
+            ("fields", {"fields": ["a", 7]}),
+            ("fields", {"fields": ("a",), "template": ("a",)}),
+            ("extract", "characters=250"),
+            (7, {}),
         ],
     )
-    def test_what_is_no_option_is_refused(self, name: str, options: dict[str, str]) -> None:
+    def test_what_is_no_option_is_refused(self, name: str, options: dict[str, Any]) -> None:
         with pytest.raises(InvalidOption):
             make_strategy(name, None, options)
+
+    @pytest.mark.parametrize(
+        ("name", "written", "meant"),
+        [
+            ("extract", {"characters": "250", "question": "x"}, {"characters": 250, "question": "x"}),
+            ("fields", {"fields": "a,b[0]", "template": "{a}"}, {"fields": ["a", "b[0]"], "template": "{a}"}),
+        ],
+    )
+    def test_options_as_a_key_has_them_mean_the_same(
+        self, name: str, written: dict[str, Any], meant: dict[str, Any]
+    ) -> None:
+        made = make_strategy(name, 1, written)
+        assert (
+            made.options
+            == make_strategy(name, 1, meant).options
+            == make_strategy(name, 1, made.options).options
+        )
 
     def test_a_program_has_any_other_name(self) -> None:
         made = make_strategy("short", 3, {"model": "x"}, command=command())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from castore.errors import InvalidOption
 from castore.summary.fidelity.kinds import KINDS, facts_of
 from castore.summary.fidelity.model import Compared, Counts, Fact, Facts, Finding, Report
 from castore.summary.fidelity.question import Question
@@ -22,8 +23,10 @@ __all__ = ["check_facts", "check_text"]
 def check_text(summary: str, source: str, *, question: str | None = None) -> Report:
     """What the summary kept, lost and changed of the source, and what it invented.
 
-    question: findings that are relevant to it come first.
+    question: findings that are relevant to it come first. Raises InvalidOption for what is no text.
     """
+    if not (isinstance(summary, str) and isinstance(source, str)):
+        raise InvalidOption("a summary and its source are compared as texts", hint="decode bytes first")
     return check_facts(facts_of(summary), facts_of(source), question=question)
 
 

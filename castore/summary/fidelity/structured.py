@@ -62,10 +62,12 @@ def check_fields(summary: str, source: str, fields: Sequence[str] | None = None)
     as in the source, in its order, then what is invented.
 
     fields: only these, by their paths; an array or object stands for all that is in it. Raises
-    DocumentInvalid or LimitExceeded for a text that is not one JSON array or object, InvalidOption for a path
-    that is none, or that neither of the two has.
+    DocumentInvalid or LimitExceeded, which says of which of the two, for a text that is not one JSON array or
+    object; InvalidOption for a path that is none, or that neither of the two has, and for what is no text.
     """
-    check = _Check(Tree.of(summary), Tree.of(source))
+    if not (isinstance(summary, str) and isinstance(source, str)):
+        raise InvalidOption("a summary and its source are compared as texts", hint="decode bytes first")
+    check = _Check(_tree(summary, "the summary"), _tree(source, "the source"))
     check.graft()
     if fields is None:
         check.compare(check.source.root, check.summary.root)
@@ -75,6 +77,16 @@ def check_fields(summary: str, source: str, fields: Sequence[str] | None = None)
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _tree(text: str, whose: str) -> Tree:
+    try:
+        return Tree.of(text)
+    except (DocumentInvalid, LimitExceeded) as error:
+        error.place = whose if error.place is None else f"{whose}: {error.place}"
+        if isinstance(error, DocumentInvalid):
+            error.hint = "fields are those of a JSON array or object; any other text is checked by its facts"
+        raise
 
 
 class _Path(NamedTuple):

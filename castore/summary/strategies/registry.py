@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from castore.errors import InvalidOption
 from castore.summary.fidelity.tree import parse_fields
+from castore.summary.key import OptionValue, check_strategy, checked_options
 from castore.summary.strategies.command import CommandStrategy
 from castore.summary.strategies.extract import CHARACTERS_DEFAULT, ExtractStrategy
 from castore.summary.strategies.fields import FieldsStrategy
@@ -22,17 +23,18 @@ __all__ = ["STRATEGIES", "make_strategy"]
 
 class _Known(NamedTuple):
     options: tuple[str, ...]
-    make: Callable[[Mapping[str, str]], SummaryStrategy]
+    make: Callable[[Mapping[str, OptionValue]], SummaryStrategy]
 
 
-def _extract(options: Mapping[str, str]) -> SummaryStrategy:
-    characters = _count("characters", options.get("characters", str(CHARACTERS_DEFAULT)))
-    return ExtractStrategy(characters, options.get("question"))
+def _extract(options: Mapping[str, OptionValue]) -> SummaryStrategy:
+    characters = _count("characters", options.get("characters", CHARACTERS_DEFAULT))
+    return ExtractStrategy(characters, _text(options, "question"))
 
 
-def _fields(options: Mapping[str, str]) -> SummaryStrategy:
-    fields = parse_fields(options["fields"]) if "fields" in options else ()
-    return FieldsStrategy(tuple(fields), options.get("template"))
+def _fields(options: Mapping[str, OptionValue]) -> SummaryStrategy:
+    given = options.get("fields", ())
+    fields = given if isinstance(given, tuple) else parse_fields(_text(options, "fields") or "")
+    return FieldsStrategy(tuple(fields), _text(options, "template"))
 
 
 STRATEGIES: dict[str, dict[int, _Known]] = {
@@ -43,13 +45,20 @@ STRATEGIES: dict[str, dict[int, _Known]] = {
 
 
 def make_strategy(
-    name: str, version: int | None, options: Mapping[str, str], *, command: Command | None = None
+    name: str,
+    version: int | None = None,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    command: Command | None = None,
 ) -> SummaryStrategy:
-    """The strategy of that name; without a version the latest. options: as somebody wrote them.
+    """The strategy of that name; without a version the latest. options: as somebody wrote them (`"250"`), or
+    as keys have them (`250`, a list of fields).
 
     command: a program of the user's, which may have any name but those of castore's own; without a version it
     is 1. Raises InvalidOption.
     """
+    check_strategy(name, 1 if version is None else version)
+    options = checked_options({} if options is None else options)
     known = STRATEGIES.get(name)
     if command is not None:
         if known is not None:
@@ -80,7 +89,18 @@ def make_strategy(
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
-def _count(option: str, written: str) -> int:
+def _text(options: Mapping[str, OptionValue], option: str) -> str | None:
+    given = options.get(option)
+    if given is not None and not isinstance(given, str):
+        raise InvalidOption(f"option '{option}' is a text, not {given!r:.80}", option=option)
+    return given
+
+
+def _count(option: str, written: OptionValue) -> int:
+    if isinstance(written, int) and not isinstance(written, bool):
+        return written
+    if not isinstance(written, str):
+        raise InvalidOption(f"option '{option}' is a number, not {written!r:.80}", option=option)
     if not (written.isascii() and written.isdigit() and len(written) < 12):
         raise InvalidOption(f"option '{option}' is a number, not '{written[:80]}'", option=option)
     return int(written)

@@ -7,7 +7,13 @@ import pytest
 from castore.errors import FidelityShort, InvalidOption
 from castore.summary.fidelity.kinds import KINDS
 from castore.summary.fidelity.model import Counts, Finding, Report
-from castore.summary.fidelity.requirements import fidelity_check, parse_requirements, shortfalls
+from castore.summary.fidelity.requirements import (
+    check_askable,
+    empty_kinds,
+    fidelity_check,
+    parse_requirements,
+    shortfalls,
+)
 from castore.summary.fidelity.structured import check_fields
 
 REPORT = Report(
@@ -36,7 +42,11 @@ class TestParsing:
 
     @pytest.mark.parametrize(
         "text",
-        ["", "number", "number=", "numbers=1", "number=1.1", "number=-1", "number=nan", "number=a"],
+        [
+            *("", "number", "number=", "numbers=1", "number=1.1", "number=-1", "number=nan", "number=a"),
+            *("invented", "invented=", "invented=0.5", "invented=-1", "invented=1e3", "invented=٣"),
+            "invented=" + "9" * 5000,
+        ],
     )
     def test_anything_else_is_refused(self, text: str) -> None:
         with pytest.raises(InvalidOption):
@@ -66,20 +76,56 @@ class TestShares:
 
     def test_says_how_many_and_what(self) -> None:
         (number,) = shortfalls(REPORT, {"number": 1.0})
-        assert str(number) == "2 of 4 numbers (number=1 asked): '40 items' is lost, '12 GB' became '16 GB'"
+        assert str(number) == (
+            "keeps 2 of 4 numbers (number=1 asked): "
+            "number '40 items' is lost (1:1), number '12 GB' became '16 GB' (2:1)"
+        )
+        assert number.reached == "number=0.5"
         (every,) = shortfalls(REPORT, {"all": 1.0})
-        assert str(every).startswith("7 of 10 facts (all=1 asked): ")
+        assert str(every).startswith("keeps 7 of 10 facts (all=1 asked): ")
 
     def test_many_are_not_all_told(self) -> None:
         lost = tuple(Finding("lost", "path", f"a/{number}", 1, 1) for number in range(9))
         (short,) = shortfalls(Report(lost, {"path": Counts(0, 9, 0, 0)}), {"path": 1})
-        assert str(short).endswith("'a/2' is lost, and 6 more")
+        assert str(short).endswith("path 'a/2' is lost (1:1), and 6 more")
 
     def test_fields_of_documents_are_a_kind(self) -> None:
         report = check_fields('{"a":1}', '{"a":1,"b":2}')
         assert [str(each) for each in shortfalls(report, {"field": 1.0})] == [
-            "1 of 2 fields (field=1 asked): '2' is lost"
+            "keeps 1 of 2 fields (field=1 asked): field b '2' is lost (1:12)"
         ]
+
+
+class TestInventions:
+    def test_cost_nothing_unless_they_are_asked_about(self) -> None:
+        assert shortfalls(REPORT, {"invented": 6.0, "date": 1.0}) == []
+        (found,) = shortfalls(REPORT, parse_requirements(["invented=5"]))
+        assert (found.kind, found.total, found.reached) == ("invented", 6, "invented=6")
+        assert str(found) == "invents 6 facts (invented=5 asked): number '99' (1:1 of the summary)"
+
+    def test_of_fields_too(self) -> None:
+        report = check_fields('{"a":1,"z":0}', '{"a":1,"b":2}')
+        assert [each.kind for each in shortfalls(report, {"invented": 0.0})] == ["invented"]
+
+    def test_are_refused_to_a_collapse(self) -> None:
+        with pytest.raises(FidelityShort, match="the summary invents 1 fact ") as raised:
+            fidelity_check({"invented": 0})("It costs $40, $50.", "It costs $40.")
+        assert raised.value.fields["short"] == ["invented=1"]
+
+
+class TestWhatCantBeAsked:
+    def test_facts_of_fields_and_fields_of_texts(self) -> None:
+        with pytest.raises(InvalidOption, match="none is a number") as raised:
+            check_askable({"number": 1.0}, are_fields=True)
+        assert "--text" in str(raised.value.hint)
+        with pytest.raises(InvalidOption, match="no fields"):
+            fidelity_check({"field": 1.0})
+        for are_fields, kind in ((True, "field"), (False, "number")):
+            check_askable({"all": 1.0, "invented": 0.0, kind: 1.0}, are_fields=are_fields)
+
+    def test_a_kind_that_the_source_has_nothing_of_is_named(self) -> None:
+        assert empty_kinds(REPORT, {"number": 1.0, "money": 1.0, "invented": 0.0}) == ["money"]
+        assert empty_kinds(Report((), {}), {"all": 1.0}) == ["all"]
 
 
 class TestCallable:
@@ -92,4 +138,8 @@ class TestCallable:
         with pytest.raises(FidelityShort, match=r"the summary keeps 0 of 1 amounts of money") as raised:
             fidelity_check({"money": 1.0})("Refunds are paid within 7 days.", self.SOURCE)
         assert raised.value.exit_code == 3
-        assert raised.value.fields == {"short": ["money=0"], "missed": ["$40"]}
+        assert raised.value.fields == {
+            "short": ["money=0"],
+            "missed": ["$40"],
+            "findings": ["money '$40' is lost (1:73)"],
+        }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castore.errors import DocumentInvalid, InvalidOption
-from castore.summary.fidelity.model import Counts
+from castore.summary.fidelity.check import check_text
+from castore.summary.fidelity.model import Counts, Report
 from castore.summary.fidelity.structured import FIELD, are_structured, check_fields
 from castore.summary.fidelity.tree import meaning, parse_field, parse_fields
 
@@ -226,6 +228,18 @@ class TestAnyDocument:
         assert not are_structured("{}", text)
         with pytest.raises(DocumentInvalid):
             check_fields(text, "{}")
+
+    def test_the_error_says_which_it_is(self) -> None:
+        for texts, whose in ((("words", "{}"), "the summary"), (("{}", "words"), "the source")):
+            with pytest.raises(DocumentInvalid) as raised:
+                check_fields(*texts)
+            assert str(raised.value.place).startswith(whose)
+
+    @pytest.mark.parametrize("check", [check_fields, check_text])
+    @pytest.mark.parametrize("texts", [(b"{}", "{}"), ("{}", b"{}"), (None, "{}")])
+    def test_what_is_no_text_is_refused(self, check: Callable[..., Report], texts: tuple[Any, Any]) -> None:
+        with pytest.raises(InvalidOption):
+            check(*texts)
 
     def test_deep_and_wide_ones_take_linear_time(self) -> None:
         deep = "[" * 500 + "1," * 20_000 + "2" + "]" * 500
