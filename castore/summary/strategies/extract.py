@@ -96,7 +96,9 @@ class ExtractStrategy:
 
     def summarize(self, source: bytes) -> str:
         """Raises DocumentInvalid for what is not UTF-8, SummarizerFailed for what says nothing."""
-        reading = read_source(source, min(PIECE_CHARACTERS_MAX, self.characters - _MARGIN))
+        piece_max = min(PIECE_CHARACTERS_MAX, self.characters - _MARGIN)
+        # What a question is about may stand in the middle of a long result.
+        reading = read_source(source, piece_max, is_whole=self.question is not None)
         said = reading.whole.strip()
         if len(said) > self.characters:
             chosen = _chosen(reading, self.question, self.characters)
@@ -196,7 +198,7 @@ class _Worth:
 
     def of(self, piece: int) -> float:
         weight = self._weights[piece]
-        kinds = _CODE_WEIGHTS if weight.is_code else _WEIGHTS
+        kinds = _WEIGHTS if weight.has_rules else _CODE_WEIGHTS
         facts = sum(
             kinds.get(kind, 1.0) * min(count, _OF_A_KIND_MAX) for kind, count in self._counts[piece].items()
         )

@@ -24,11 +24,12 @@ from castore.summary.fidelity.sentences import sentences
 from castore.summary.strategies.weights import (
     Section,
     Weight,
+    is_code,
     weights_of_json,
     weights_of_session,
     weights_of_text,
 )
-from castore.transcript.collapse.reading import text_of
+from castore.transcript.collapse.reading import RESULT_CHARACTERS_MAX, text_of
 from castore.transcript.collapse.summarizer import without_controls
 from castore.transcript.formats import read_session
 
@@ -72,12 +73,12 @@ class Reading:
     whole: str
 
 
-def read_source(source: bytes, piece_max: int = PIECE_CHARACTERS_MAX) -> Reading:
-    """piece_max: characters of a piece, at most. Raises DocumentInvalid, with the place, for bytes that are
-    not UTF-8."""
+def read_source(source: bytes, piece_max: int = PIECE_CHARACTERS_MAX, *, is_whole: bool = False) -> Reading:
+    """piece_max: characters of a piece, at most. is_whole: of a session, long results are not clipped.
+    Raises DocumentInvalid, with the place, for bytes that are not UTF-8."""
     text = utf8_text(source, "the source").removeprefix("\ufeff")
     if text.lstrip()[:1] in ("{", "["):
-        said = _session_text(source)
+        said = _session_text(source, is_whole=is_whole)
         if said is not None:
             return _of_session(without_controls(said), piece_max)
         found = _json_pieces(text.encode(), piece_max)
@@ -93,26 +94,33 @@ def read_source(source: bytes, piece_max: int = PIECE_CHARACTERS_MAX) -> Reading
 
 
 def _pieces_of(text: str, piece_max: int) -> Iterator[tuple[int, int]]:
-    for start, end in _with_numbers(text, sentences(text), piece_max):
+    for start, end in _joined(text, sentences(text), piece_max):
         for line in _lines(text, start, end, piece_max):
             yield from _cut(text, *line, piece_max)
 
 
-def _with_numbers(text: str, spans: Iterable[tuple[int, int]], piece_max: int) -> Iterator[tuple[int, int]]:
-    """The spans; the number of an item (`2.`), which reads like a sentence, with what follows on its line."""
-    number: tuple[int, int] | None = None
+def _joined(text: str, spans: Iterable[tuple[int, int]], piece_max: int) -> Iterator[tuple[int, int]]:
+    """The spans; the number of an item (`2.`) with what follows it, and a clause before a semicolon with the
+    next one: alone neither says much. Lines of code end so too, and stay lines."""
+    before: tuple[int, int] | None = None
     for start, end in spans:
-        begin = start
-        if number is not None:
-            if "\n" in text[number[1] : start] or end - number[0] > piece_max:
-                yield number
-            else:
-                begin = number[0]
-        number = (begin, end) if _NUMBER.fullmatch(text, begin, end) else None
-        if number is None:
-            yield begin, end
-    if number is not None:
-        yield number
+        if before is None:
+            before = (start, end)
+        elif end - before[0] <= piece_max and _goes_on(text, *before, start):
+            before = (before[0], end)
+        else:
+            yield before
+            before = (start, end)
+    if before is not None:
+        yield before
+
+
+def _goes_on(text: str, start: int, end: int, following: int) -> bool:
+    """following: where the next span begins."""
+    gap = text[end:following]
+    if _NUMBER.fullmatch(text, start, end):
+        return "\n" not in gap
+    return text[end - 1] == ";" and gap.count("\n") < 2 and not is_code(text[start : end - 1])
 
 
 def _lines(text: str, start: int, end: int, piece_max: int) -> Iterator[tuple[int, int]]:
@@ -189,13 +197,14 @@ def _said(text: str, start: int, end: int, piece_max: int, *, is_result: bool) -
             yield line_start + piece_start, line_start + piece_end
 
 
-def _session_text(source: bytes) -> str | None:
+def _session_text(source: bytes, *, is_whole: bool) -> str | None:
     """What a session says; None of what is none."""
     try:
         transcript = read_session(source)
     except (DocumentInvalid, LimitExceeded):
         return None
-    return text_of(transcript, 0, len(transcript.messages)) or None
+    longest = None if is_whole else RESULT_CHARACTERS_MAX
+    return text_of(transcript, 0, len(transcript.messages), result_characters_max=longest) or None
 
 
 # --- JSON ------------------------------------------------------------------------------------------

@@ -28,12 +28,12 @@ __all__ = [
 
 class Weight(NamedTuple):
     """facts: what each fact counts. said: what the piece counts for without one. asked: what its share of a
-    question's terms counts. is_code: words such as `if` and `not` are none of a rule."""
+    question's terms counts. has_rules: whether `if` and `not` in it are of a rule; in code they are not."""
 
     facts: float = 1.0
     said: float = 0.0
     asked: float = 1.0
-    is_code: bool = False
+    has_rules: bool = True
 
 
 class Section(NamedTuple):
@@ -49,20 +49,22 @@ class Section(NamedTuple):
 HEADING = Weight(0.0, 0.0, 0.0)
 """Of what is given with what stands under it, or not at all."""
 
-_LISTED = Weight(0.3, 0.0, 0.6, is_code=True)
-_BLOCK = Weight(0.5, 0.0, 0.8, is_code=True)
+_LISTED = Weight(0.3, 0.0, 0.6, has_rules=False)
+_BLOCK = Weight(0.5, 0.0, 0.8, has_rules=False)
 """Of code between fences in a text: somebody chose to show it."""
 _LOGGED = Weight(0.5, 0.0, 0.8)
 _TROUBLE_SAID = 1.5
 _ROW = Weight(0.5)
 _SCALAR, _SCRAP = Weight(0.5), Weight(0.2)
+_LONG_VALUE = 100
 _SELDOM = 2
 """Members of a name that is there more often are a machine's, row by row."""
-_CALLED = Weight(0.4, 0.0, 0.6, is_code=True)
-_WRITTEN = Weight(0.05, 0.0, 0.4, is_code=True)
+_CALLED = Weight(0.4, 0.0, 0.6, has_rules=False)
+_WRITTEN = Weight(0.05, 0.0, 0.4, has_rules=False)
 _RETURNED = Weight(0.3, 0.0, 0.8)
-_RETURNED_CODE = Weight(0.1, 0.0, 0.5, is_code=True)
+_RETURNED_CODE = Weight(0.1, 0.0, 0.5, has_rules=False)
 _GIVEN = Weight(0.2, 0.0, 0.6)
+_REMINDED = Weight(0.2, 0.0, 0.6, has_rules=False)
 _PLANNED = Weight(0.2)
 _PROSE_VALUE = Weight(1.0, 0.5)
 
@@ -71,22 +73,26 @@ _SHORT_CHARACTERS = 40
 _LONG_CHARACTERS = 800
 """Of a longer message each piece counts for less: it was pasted, or an instruction of some tool."""
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+_INDENTS = ("\n    ", "\n\t")
+"""Of a block of code that stands between no fences."""
+_ITEM = re.compile(r"[-*•+]\s|\d{1,3}[.)]\s")
 _LINES_SEEN = 8
 """Lines of a piece of which it is told whether it is code."""
-_CODE_LINE = re.compile(
-    # Of a listing: its number, a file and a number (grep); of a diff.
-    r"\s*\d+(?:→|\t|[-:](?:\s|$))|[\w./-]*[./][\w./-]+[:-]\d+[:-]|@@ |diff --git |(?:---|\+\+\+) [\w/.]"
-    r"|[+-](?:\t|  | ?\d+ |[^\s\w*+`>-]|\s*\w+[(.=:])|--$"
-    # What begins or ends as code does.
+_CODE_BEGINS = re.compile(
+    # Of a listing: its number, a file and a number (grep); of a diff; of a trace.
+    r"\s*\d+(?:→|\t|[-:](?:\s|$))|(?=[^\s:]{0,200}[./])[^\s:]{1,200}+:\d+[:-]"
+    r"|@@ |diff --git |(?:---|\+\+\+) [\w/.]|[+-](?:\t|  | ?\d+ |[^\s\w*+`>-]|\s*\w+[(.=:])|--$"
+    r"|\s*at (?:async |\S+ \S*\(|\S+:\d+:\d+)"
+    # What begins, or is whole, as code is.
     r"|\s*(?:import|from|package|func|def|class|const|let|var|return|elif|else|try|catch|export|public|private"
     r"|static|async|await|type|interface|struct|enum|#include|#define|@\w+)\b(?:[^.]*[(){}=;:\"<>/]|\s*$)"
     r"|\s*(?:if|for|while|switch)\b[^.]*[{(:=]\s*$|\s*(?://|/\*|\*/|#!|<[/!?a-zA-Z][^>]*>)|[\s(){}\[\];,]*$"
-    r"|\s*at (?:async |\S+ \S*\(|\S+:\d+:\d+)|\s*[\w.]+\([^()]*\);?$"
-    r"|.*(?:[{};]|\)[,:]|=>|[\w=,] ?\[|\w\(|&&|\|\|)\s*$"
+    r"|\s*[\w.]+\([^()]*\);?$"
     # Of JSON: a member.
     r"|\s*[\"'][\w./$-]+[\"']\s*:"
 )
-_SYMBOLS = re.compile(r"[{}()\[\];=<>|&$\\\"_+*/^~@%]")
+_CODE_ENDS = re.compile(r"(?:[{}]|\)[,:]|=>|[\w=,] ?\[|\w\(|&&|\|\|)$")
+_SYMBOLS = re.compile(r"[{}()\[\];=<>|&$\\\"_+/^]")
 _SYMBOLS_SHARE = 0.13
 _QUOTED = re.compile(r"`[^`\n]*`|\]\([^()\n]*\)|https?://\S+")
 _ESCAPES = re.compile(r"\\[ntr\"]")
@@ -117,7 +123,12 @@ _NOTE = re.compile(r"\[[^\[\]\n]{1,120}(?: characters left out| bytes)\]$")
 def weights_of_text(text: str, pieces: Sequence[tuple[int, int]]) -> list[Weight]:
     """Of a text that is no session."""
     shown = _Shown()
-    return [_of_line(text[start:end], is_shown=shown.takes(text[start:end])) for start, end in pieces]
+    weights = []
+    for start, end in pieces:
+        piece = text[start:end]
+        is_shown = shown.takes(piece) or (text.endswith(_INDENTS, 0, start) and not _ITEM.match(piece))
+        weights.append(_of_line(piece, is_shown=is_shown))
+    return weights
 
 
 def weights_of_json(pieces: Sequence[tuple[str, bool]]) -> list[Weight]:
@@ -186,7 +197,7 @@ def _of_line(piece: str, *, is_shown: bool) -> Weight:
 def _of_value(piece: str, often: int) -> Weight:
     """often: how many members have its name."""
     if _PROSE.search(piece):
-        return _PROSE_VALUE
+        return _PROSE_VALUE if often <= _SELDOM or len(piece) >= _LONG_VALUE else Weight()
     if piece[:1] in ("{", "["):
         return _ROW
     return _SCALAR if often <= _SELDOM else _SCRAP
@@ -197,13 +208,14 @@ def _name(piece: str) -> str:
 
 
 def _is_code_line(line: str) -> bool:
-    if _CODE_LINE.match(line):
+    said = line.rstrip()
+    if _CODE_BEGINS.match(said) or _CODE_ENDS.search(said, max(0, len(said) - 3)):
         return True
-    plain = _QUOTED.sub("", line)
-    symbols = sum(1 for _ in _SYMBOLS.finditer(plain))
-    if symbols <= _SYMBOLS_SHARE * len(plain):
+    plain = _QUOTED.sub("", said) if "`" in said or "](" in said or "://" in said else said
+    is_dense = len(_SYMBOLS.findall(plain)) > _SYMBOLS_SHARE * len(plain)
+    if not (is_dense or said.endswith(";")):
         return False
-    return not _PROSE.search(plain) or len(_ESCAPES.findall(plain)) > 2
+    return not _PROSE.search(plain) or (is_dense and len(_ESCAPES.findall(plain)) > 2)
 
 
 # --- Sessions --------------------------------------------------------------------------------------
@@ -226,7 +238,9 @@ class _OfSection:
             return _CALLED
         if self.kind == "written":
             return _WRITTEN
-        if self.kind == "context" or is_reminder or _TAGGED.match(piece):
+        if is_reminder or _TAGGED.match(piece):
+            return _REMINDED
+        if self.kind == "context":
             return _GIVEN
         if self.kind == "result":
             return self._of_result(piece)
@@ -245,9 +259,9 @@ class _OfSection:
         return Weight(facts, said, 1.5)
 
     def _of_result(self, piece: str) -> Weight:
-        if _TROUBLE.search(piece) and not _CODE_LINE.match(piece):
+        if _TROUBLE.search(piece) and not _CODE_BEGINS.match(piece):
             return Weight(0.4, 0.3 + 0.7 * self.place)
-        return _RETURNED_CODE if is_code(piece) else _RETURNED
+        return _RETURNED_CODE if _BARE.match(piece) or is_code(piece) else _RETURNED
 
 
 def _says(text: str, pieces: Sequence[tuple[int, int]], section: Section) -> bool:
