@@ -61,7 +61,8 @@ bleed bleeding blood 出血 流血
 breathe breathing breath 呼吸
 sight vision eyesight eye eyes 视力 眼 眼睛
 swelling swollen swells swell 肿胀 肿
-vomit vomiting sick nausea 呕吐 恶心
+vomit vomits vomiting sick nausea 呕吐 恶心 吐
+fade fades faded discolour bleach 褪色 掉色 变色
 allergic allergy allergies 过敏
 hospital er clinic doctor 医院 就医 看医生 就诊
 emergency a&e 急诊 急救

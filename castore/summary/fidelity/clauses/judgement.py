@@ -220,7 +220,8 @@ def is_another(mine: Clause, theirs: Clause, here: Reading, there: Reading) -> b
     if direction(mine.words) * direction(theirs.words) < 0 or bound(mine.words) * bound(theirs.words) < 0:
         return True
     if not _has_common(mine, theirs):
-        return _foreign(mine, there) >= _OTHER_THING and _foreign(theirs, here) >= _OTHER_THING
+        least = 1 if has_han(mine.words) else _OTHER_THING
+        return _foreign(mine, there) >= least and _foreign(theirs, here) >= least
     if denies(mine.words) is not denies(theirs.words) and mine.fact.kind != "exception":
         return True
     return bool(_foreign(mine, there) and _foreign(theirs, here))

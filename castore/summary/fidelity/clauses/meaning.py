@@ -73,7 +73,7 @@ _HAN_CUES = re.compile(
     "|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
     "|没有|可以|允许|承诺|保证"
-    "|任何人?|谁[也都]?|本品|本产品|本规定|本条款?|本政策|本办法|本协议|本合同|中途|途中|期间|过程中|届时|到时候?|的时候|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
+    "|举办|举行|原因|任何人?|谁[也都]?|本品|本产品|本规定|本条款?|本政策|本办法|本协议|本合同|中途|途中|期间|过程中|届时|到时候?|的时候|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
     "|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
@@ -107,7 +107,7 @@ occurs occurred happened row consecutive drop drops dropped fall falls fell rise
 use uses used take takes taken give gives given show shows add adds added work works set put call keep
 keeps new good way thing things people person time times place part case cases gladly happen happens end
 ends start starts beginning cover covers covered bring brings brought come comes came leave leaves let
-lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried
+lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried giving further
 carry carries hold holds held need
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
@@ -126,7 +126,7 @@ def _of_word(word: str) -> frozenset[str]:
     if stemmed.endswith("en") and len(stemmed) > 5:
         # What darkens gets dark.
         terms.add(stemmed[:-2])
-    if len(stemmed) > _PREFIX:
+    if len(stemmed) >= _PREFIX:
         terms.add(stemmed[:_PREFIX] + "~")
     return frozenset(terms)
 

@@ -46,7 +46,7 @@ _NO = re.compile(
     r"|barred"
     r"|off[- ]limits|off|pending|absent|abstain\w*|with(?:held|hold)|end(?:s|ed)?|ceas\w+|discontinu\w+"
     r"|gone|any ?more"
-    r"|(?:is|are|stays?|remains?|keeps?) out|the (?:one|only|sole)|at your own|at (?:the|their|his"
+    r"|the (?:one|only|sole)|at your own|at (?:the|their|his"
     r"|her) \w+'s expense"
     r"|yourself|themselves|extra|separately|additional(?:ly)?|surcharge"
     r"|at most|maximum|up to|alone|intact|closed|shut|skip\w*|veto\w*|against"
@@ -99,13 +99,15 @@ _RESTRICTS = re.compile(
     r"|须|需|只|仅|经|才|照常|仍|则|得先|先得"
 )
 _NEEDS = re.compile(
-    r"\b(?:need(?:s|ed)?|requir\w+|must|only|subject to|has to|have to)\b|须|需|只|仅|经|才|先|得"
+    r"\b(?:need(?:s|ed)?|requir\w+|must|only|subject to|has to|have to|takes?|permission|approval|consent)\b"
+    r"|须|需|只|仅|(?<!未)经|才|先|得先|先得|要[^，。；]{0,8}(?:许可|同意|批准|审批|授权|签字)"
 )
 _ONLY = re.compile(
     r"\b(?:only|just|solely|exclusively|limited|restricted|must|needs?|requir\w+|if|unless|no|not|nobody"
     r"|none|never|cannot|who|those|whoever"
-    r"|once|after|until|to get|reserved|for|with|when|where|provided|to|wait)\b|n't\b|仅|只|限|须|必须"
-    r"|要|才|不|禁|非|无|未|方可|专|都(?=在|是|由)"
+    r"|once|after|until|to get|reserved|permission|consent|approval|for|with|when|where|provided|to|wait)\b"
+    r"|n't\b|仅|只|限|须|必须"
+    r"|要|才|不|禁|非|无|未|方可|专|许可|同意|批准|都(?=在|是|由)"
 )
 _LATER = re.compile(
     r"\b(?:after|since|from|no earlier than|not before|starting|following)\s*\Z|从\s*\Z|自\s*\Z"
@@ -116,7 +118,7 @@ _CUES = {
     "deadline": re.compile(
         r"\b(?:before\w*|until|till|by|prior|ahead|within|deadline\w*|latest|last|when|once|after|first|then|advance|due"
         r"|clos\w+|expir\w+|while|only|end\w*|still|yet|remain\w*|on|in time)\b"
-        r"|前|截止|期限|期|内|为止|直到|才|先|再|后|止|未|还|时"
+        r"|前|截止|期限|期|内|为止|直到|才|先|再|后|止|未|没|还|时"
     ),
     "negation": _NEGATION,
     "promise": re.compile(
