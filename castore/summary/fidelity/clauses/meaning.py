@@ -107,7 +107,8 @@ occurs occurred happened row consecutive drop drops dropped fall falls fell rise
 use uses used take takes taken give gives given show shows add adds added work works set put call keep
 keeps new good way thing things people person time times place part case cases gladly happen happens end
 ends start starts beginning cover covers covered bring brings brought come comes came leave leaves let
-lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried giving further
+lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried
+giving further
 carry carries hold holds held need
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
