@@ -40,31 +40,33 @@ class Bounded(NamedTuple):
 _POINTS = frozenset(("date", "time", "version"))
 
 _NOT = r"(?:not|never|nor?|cannot|without|[a-z]{2,6}n't)(?: be| go| last| take| to)?"
+_NAMED = r"(?:(?: [a-z]+){0,2} (?:is|of|are)|:)?"
 _BEFORE = re.compile(
     rf"(?<![a-z-])(?P<not>(?:{_NOT} )?)(?:"
     r"(?P<most>within|under|below|up to|at (?:the )?most|(?:less|fewer|lower|smaller|shorter|younger|earlier|"
-    r"sooner|cheaper|lighter) than|max(?:imum)?\.?(?: of)?:?|limit of|capped at|<=?|≤)"
+    rf"sooner|cheaper|lighter) than|max(?:imum)?\.?{_NAMED}|limit of|capped at|<=?|≤)"
     r"|(?P<least>at (?:the )?least|(?:more|greater|higher|larger|longer|later|heavier|bigger) than"
-    r"|above|exceed(?:s|ing)?|min(?:imum)?\.?(?: of)?:?|upwards of|in excess of|>=?|≥)"
+    rf"|above|exceed(?:s|ing)?|min(?:imum)?\.?{_NAMED}|upwards of|in excess of|>=?|≥)"
     r"|(?P<most_point>before|until|till|by|prior to|up until)"
     r"|(?P<least_point>after|from|since|starting(?: from| on)?|beginning(?: on)?|as of|past|beyond)"
     r"|(?P<over>over)|(?P<older>older than)|(?P<newer>newer than)"
     r")(?: the| an?| about| around| \(| [a-z]{2,9}day,?| version| v)? ?$"
 )
+_OR = r",? (?:or|and) (?:"
 _BEHIND = re.compile(
     r"(?: of age| old| long| years| version)?(?:"
-    r"(?P<most>,? (?:or|and) (?:less|fewer|earlier|below|under|lower|younger|shorter|sooner|before)(?! than)(?![a-z])"
+    rf"(?P<most>{_OR}less|fewer|earlier|below|under|lower|younger|shorter|sooner|before)(?! than)(?![a-z])"
     r"|,? at (?:the )?(?:most|latest)(?![a-z])| max(?:imum)?(?![a-z])| tops(?![a-z]))"
-    r"|(?P<least>,? (?:or|and) (?:more|later|above|over|higher|newer|longer|greater|up|upwards?|onwards?|after|"
-    r"beyond)(?! than)(?![a-z])"
-    r"|,? at (?:the )?(?:least|earliest)(?![a-z])| min(?:imum)?(?![a-z])| on ?wards?(?![a-z])|\+(?![0-9a-z]))"
-    r"|(?P<older> (?:or|and) older(?! than)(?![a-z]))"
+    rf"|(?P<least>{_OR}more|later|above|over|higher|newer|longer|greater|up|upwards?|onwards?|after|beyond)"
+    r"(?! than)(?![a-z])|,? at (?:the )?(?:least|earliest)(?![a-z])| min(?:imum)?(?![a-z])"
+    r"| on ?wards?(?![a-z])|\+(?![0-9a-z]))"
+    rf"|(?P<older>{_OR}older)(?! than)(?![a-z]))"
     r")"
 )
 _HAN_BEFORE = re.compile(
     r"(?P<not>不得|不能|不可以?|不应|不会|不要|不宜|不|没有|未能?|无需)?(?:"
-    r"(?P<most>最多|至多|少于|低于|小于|短于|不足|不满|上限[为是:]?|最高|最长|最大|最晚|最迟|早于|以内|至迟|(?<![期时无有权])限)"
-    r"|(?P<least>至少|最少|超过|超出|多于|高于|大于|长于|晚于|迟于|起码|下限[为是:]?|最低|最短|最早|满|逾)"
+    r"(?P<most>最多|至多|少于|低于|小于|短于|不足|不满|上限[为是:]?|最(?:高|长|大)(?:[\u4e00-\u9fff]{0,4}[为是:])?|最晚|最迟|早于|以内|至迟|(?<![期时无有权])限)"
+    r"|(?P<least>至少|最少|超过|超出|多于|高于|大于|长于|晚于|迟于|起码|下限[为是:]?|最(?:低|短|小)(?:[\u4e00-\u9fff]{0,4}[为是:])?|最早|满|逾)"
     r"|(?P<least_point>自|从|始于)|(?P<most_point>截至|截止到?|[到至])"
     r")了? ?$"
 )
@@ -72,12 +74,13 @@ _HAN_BEHIND = re.compile(
     r" ?(?:"
     r"(?P<most>之?内(?![容部存网])|以内|[及或和]?以下|或更[低早旧少]|及更[低早旧少]|封顶|为限|为止)"
     r"|(?P<least>[及或和]?以上|或更[高新晚多]|及更[高新晚多]|起步)"
-    r"|(?P<most_point>[之以]前|前(?![台面端往提十三几者的])|截?止)"
+    r"|(?P<most_point>[之以]前|前(?![台面端往十三几者的]|提[下是条])|截?止)"
     r"|(?P<least_point>[之以]后|后(?![台面端续门来果勤])|起(?![来诉码草])|开始)"
     r")"
 )
 _AHEAD = re.compile(
-    r" ?(?:before|prior|ahead|in advance|beforehand|earlier)(?![a-z])|[^0-9.,;:()\n]{0,24} in advance(?![a-z])"
+    r" ?(?:before|prior|ahead|in advance|beforehand|earlier)(?![a-z])"
+    r"|[^0-9.,;:()\n]{0,24} in advance(?![a-z])"
 )
 _UNTIL_AHEAD = frozenset(("up to", "until", "by", "up until", "till"))
 _TURNED_AHEAD = frozenset(("later than", "earlier than", "sooner than"))

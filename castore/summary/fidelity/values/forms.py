@@ -78,7 +78,8 @@ _OF_PERCENT = {value: re.compile(f"(?<![a-z])(?:{words})(?![a-z])") for value, w
 WEEKEND = re.compile("(?<![a-z])weekends?(?![a-z])|周末|双休日")
 WEEKDAYS = re.compile(
     r"(?<![a-z])(?<![0-9][ -])(?<!one |two |ree |our |ive |six |ven |ght |ine |ten |few |ral |any |hin |ext )"
-    r"(?:weekdays?|(?:work(?:ing)?|business) ?days)(?![a-z])|(?<![0-9一二三四五六七八九十两几个])(?<![0-9] )工作日"
+    r"(?:weekdays?|(?:work(?:ing)?|business) ?days)(?![a-z])"
+    r"|(?<![0-9一二三四五六七八九十两几个])(?<![0-9] )工作日"
 )
 """All days from Monday to Friday: not some of them, which are a duration."""
 FROM_MONDAY = re.compile(

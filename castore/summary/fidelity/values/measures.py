@@ -103,6 +103,7 @@ _HAN_SCALES = {
 }
 _HAN_CLASSIFIERS = "个名位台份件条家笔张项只次人种款辆艘套组批架段句页章节轮行列座处所户门"
 _TENTHS = re.compile("成(?![为功立员本长熟果就分交绩都年败品语效千百人])|折(?![叠扣返腾旧中])")
+_HAN_AGE = re.compile("周?岁")
 _HAN_NO_NOUN = re.compile("[的了是在和与及或以之内后前起至到均都，。]")
 
 
@@ -276,6 +277,8 @@ def _of_han(lower: str, start: int, end: int, value: Magnitude, tail: re.Match[s
         return Measure(start, at + 3, _plus_half(value), UNITS["个月"])
     if words.startswith("个半") and (found := unit_of_han(words[2:])):
         return Measure(start, at + 2 + found[1], _plus_half(value), found[0])
+    if age := _HAN_AGE.match(words):
+        return Measure(start, at + age.end(), value, None, "岁")
     rate = None
     if before := _HAN_RATE.search(lower, max(0, start - 12), start):
         rate, start = "month" if before[1] == "月" else UNITS[before[1]].name, before.start()

@@ -35,13 +35,13 @@ _ALIKE_LEAST = 0.3
 _END_OF_CLAUSE = re.compile(r"[;\n,.!?:](?=\s|$)|[，；。！？、]| (?:and|but|or|while|then) |但|而")
 _REACH = 120
 _TURNING = re.compile(
-    r"(?<![a-z])(?:(?:no|not)(?! (?:more|less|fewer|later|earlier|longer|sooner|shorter) than)|nor|none|nobody|nothing|never|cannot|[a-z]{2,6}n't|without|unless|except|otherwise|late|"
-    r"closed?|closes|closing|shut|shuts|expir[a-z]+|forfeit[a-z]*|lose[sd]?|lost|refus[a-z]+|reject[a-z]*|"
-    r"stop[a-z]*|ends?|ended|ending|fail[a-z]*|invalid|void|den[yi][a-z]*|declin[a-z]+|prohibit[a-z]*|forbid[a-z]*|"
-    r"ban(?:ned)?|exclu[a-z]+|free|fees?|charg[a-z]+|surcharge[a-z]*|gone|delet[a-z]+|remov[a-z]+|exempt[a-z]*|"
-    r"wip[a-z]+|eras[a-z]+|purg[a-z]+|destroy[a-z]*|drop[a-z]*|terminat[a-z]+|cancel[a-z]*|lock[a-z]*|block[a-z]*|"
-    r"empt[a-z]+|leav[a-z]+|vacat[a-z]+|avoid[a-z]*|penalt[a-z]+|fin(?:e|ed|es)|pay|pays|paid|costs?|"
-    r"non|un[a-z]{4,})(?![a-z])"
+    r"(?<![a-z])(?:(?:no|not)(?! (?:more|less|fewer|later|earlier|longer|sooner|shorter) than)|nor|none"
+    r"|nobody|nothing|never|cannot|[a-z]{2,6}n't|without|unless|except|otherwise|late|closed?|closes|closing|shuts?"
+    r"|expir[a-z]+|forfeit[a-z]*|lose[sd]?|lost|refus[a-z]+|reject[a-z]*|stop[a-z]*|ends?|ended|ending|fail[a-z]*"
+    r"|invalid|void|den[yi][a-z]*|declin[a-z]+|prohibit[a-z]*|forbid[a-z]*|ban(?:ned)?|exclu[a-z]+|free|fees?"
+    r"|charg[a-z]+|surcharge[a-z]*|gone|delet[a-z]+|remov[a-z]+|exempt[a-z]*|wip[a-z]+|eras[a-z]+|purg[a-z]+"
+    r"|destroy[a-z]*|drop[a-z]*|terminat[a-z]+|cancel[a-z]*|lock[a-z]*|block[a-z]*|empt[a-z]+|vacat[a-z]+"
+    r"|avoid[a-z]*|penalt[a-z]+|fin(?:e|ed|es)|costs?|non|un[a-z]{4,})(?![a-z])"
     r"|[不未无非没免]|禁止|拒绝|逾期|失效|过期|停止|关闭|除外|否则|作废|结束|删除|到期|收费|清空|取消|避免|罚|锁定|离|补"
 )
 _NOT = frozenset(("not", "never", "cannot"))
