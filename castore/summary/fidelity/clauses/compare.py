@@ -29,7 +29,6 @@ _OTHER = {"condition": 0.3, "exception": 0.3, "deadline": 0.3, "promise": 0.25}
 another thing."""
 _ALIKE = 0.6
 _PAIRS_MAX = 40_000
-_SPARE_MAX = 200
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
@@ -67,7 +66,7 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
             compared.kept.append(mine.fact)
         left.remove(mine)
         made.remove(theirs)
-    spare = [clause for clause in new if clause not in made and not _is_used(clause, compared)]
+    spare = _spare(new, made, compared) if len(left) * len(new) <= _PAIRS_MAX else []
     for clause in left:
         clause.is_doubtful = clause.is_doubtful or _is_like_one(clause, spare, here, there)
         (compared.kept if _is_kept(kind, clause) else compared.lost).append(clause.fact)
@@ -75,14 +74,20 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     return compared
 
 
-def _is_used(clause: Clause, compared: Compared) -> bool:
-    """Whether it is what a clause of the source became."""
-    return any(span == (clause.fact.start, clause.fact.end) for _, span in compared.changed)
+def _spare(new: list[Clause], made: list[Clause], compared: Compared) -> list[Clause]:
+    """The clauses of the summary that the source has, and that are no other value of one of its own."""
+    open_ones = {id(clause) for clause in made}
+    used = {span for _, span in compared.changed}
+    return [
+        clause
+        for clause in new
+        if id(clause) not in open_ones and (clause.fact.start, clause.fact.end) not in used
+    ]
 
 
 def _is_like_one(clause: Clause, spare: list[Clause], here: Reading, there: Reading) -> bool:
     """Whether a clause of the summary that the source has shares enough to be this one in other words."""
-    return len(spare) <= _SPARE_MAX and any(
+    return any(
         _common(clause.deed, each.deed) >= _NEAR
         and not (clause.passage and each.words in clause.passage.words)
         and not is_another(clause, each, here, there)
