@@ -31,6 +31,11 @@ The bank bears no liability for delays.
 Python 3.8 is no longer supported.
 Flying at night is prohibited.
 Do not let the cartridge freeze.
+Passengers are not to leave their seats.
+None of the rooms may be used for cooking.
+To protect the lens, never touch the glass.
+The app never shares your location.
+Goods which were sold at a discount cannot be returned.
 租客不得转租。
 馆内禁止吸烟。
 展品请勿触摸。
@@ -47,6 +52,10 @@ Do not let the cartridge freeze.
 维修费用不由租客承担。
 本机不支持5G网络。
 别让机器空转。
+本店谢绝自带酒水。
+该优惠不与其他优惠叠加。
+我们不会向第三方泄露您的信息。
+旧接口不再维护。
 """.strip().splitlines()
 WEAK = """
 I can't find my keys.
@@ -106,6 +115,13 @@ The evening promises to be fun.
 The comet will return in 2061.
 A 2-year guarantee is included.
 They would not listen.
+If you are anything like me, you keep lists.
+If you have come this far, thank you.
+Even if your legs disagree, go.
+Once you have tasted it, there is no way back.
+We will keep you posted.
+They agreed to disagree.
+The town grew until the war.
 Nobody came except my uncle.
 Everything was perfect except the weather.
 The soup was hot but not spicy.
@@ -124,6 +140,11 @@ The square was full within minutes.
 现场负责人钟灵毓启动了发电机。
 展览将于5月1日开幕。
 除了草莓，还有蓝莓。
+要是能再来一次就好了。
+只要您来，就有热茶。
+如果喜欢，欢迎转发。
+他只能苦笑。
+才能出众的年轻人。
 无一例外。
 前两天下过雨。
 """.strip().splitlines()
