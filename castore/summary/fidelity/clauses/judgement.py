@@ -117,6 +117,8 @@ _HEAD = {
 }
 
 
+_MAIN = 12
+"""Where what a clause adds may begin, at least."""
 _CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批准|同意|审批|审核|授权|许可|签字))")
 
 
@@ -126,6 +128,9 @@ def _weighed(kind: str, words: str) -> tuple[list[Unit], list[Unit]]:
         rest = words[: consent.start()] + " " + words[consent.end() :]
         deed = units_of(consent[1])
         return [Unit(0.3 * unit.weight, unit.terms) for unit in units_of(rest)] + deed, deed
+    if kind == "negation" and (cut := words.find(" until ")) > _MAIN:
+        # Until when it is not so is a deadline of its own.
+        words = words[:cut]
     head = _HEAD[kind].search(words) if kind in _HEAD else None
     if head is not None and (deed := units_of(words[head.end() :])):
         return [Unit(0.7 * unit.weight, unit.terms) for unit in units_of(words[: head.start()])] + deed, deed
@@ -206,7 +211,7 @@ def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
     if clause.values_kept and (limit := bound(clause.words)) and _is_bound(limit, units, other):
         return Verdict(True)
     verdict = _search(kind, clause, own.rated(units), other)
-    if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > 12:
+    if kind == "negation" and not verdict.is_there and (cut := clause.words.find(" without ")) > _MAIN:
         # What is not so without something, and now is so without it.
         verdict = _search(kind, clause, own.rated(_weighed(kind, clause.words[:cut])[0]), other)
     return verdict
