@@ -27,6 +27,11 @@ _LEAST = 1.0
 """The weight of what it says, at least: less than that may be about anything."""
 _WAITS = re.compile(r"\b(?:once|after|when|wait\w*|later)\b|等|再|才|之后")
 """What is not so yet, and will be, contradicts nothing."""
+_SPARED = re.compile(r"\b(?:have to|has to|need\w*|necessary|required)\b|无需|无须|不必|不用|不需")
+_BOUND = re.compile(
+    r"\b(?:must|have to|has to|had to|need\w*|necessary|requir\w+|should|ought)\b|须|需|要|应|得"
+)
+"""Who need not do a thing is contradicted by who must, not by who does."""
 _found: WeakKeyDictionary[Text, dict[object, Fact]] = WeakKeyDictionary()
 
 
@@ -56,7 +61,7 @@ def _weak(text: Text) -> dict[object, Fact]:
 
 
 def _is_same(clause: Clause, words: str, *, is_han: bool) -> bool:
-    if _WAITS.search(words):
+    if _WAITS.search(words) or (_SPARED.search(clause.words) and not _BOUND.search(words)):
         return False
     said = terms_of(words)
     units, deed = clause.units, clause.deed
