@@ -27,7 +27,7 @@ from castore.summary.fidelity.values.dates import (
 from castore.summary.fidelity.values.measures import measures
 from castore.summary.fidelity.values.numerals import NUMBER, number_value
 from castore.summary.fidelity.values.spelt import han_numbers, share_of, spelt_numbers
-from castore.summary.fidelity.values.units import UNITS, noun
+from castore.summary.fidelity.values.units import SCALES, UNITS, noun, unit_of_han
 
 __all__ = ["extract"]
 
@@ -63,7 +63,7 @@ _LABELS = frozenset(
     str.split(
         "step section figure fig table chapter appendix option task item example question point case part "
         "exercise method approach scenario note problem todo no number issue pr line lines page bullet "
-        "row column"
+        "row column clause article paragraph para annex schedule rule exhibit attachment lesson unit"
     )
 ) - {"line", "lines", "page", "row", "column", "number"}
 _IN_YEAR = frozenset(
@@ -195,6 +195,8 @@ def _at(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact], int]:
     if shape is None:
         return [], end
     name, until = shape.lastgroup, shape.end()
+    if name == "number" and following == "." and _is_of_section(plain, start, until):
+        return [], until
     if name == "number":
         return _of_number(plain, lower, start, until)
     if name == "version":
@@ -205,6 +207,26 @@ def _at(plain: str, lower: str, start: int, end: int) -> tuple[list[Fact], int]:
     if name == "ratio":
         return _of_ratio(lower, start, until, shape["ratio"])
     return _of_date(plain, lower, start, shape)
+
+
+_SECTION_BEFORE = re.compile(r"(?:(?:\A|\n)[ \t#*>]*+|[.;:!?] |[。；])\Z")
+_SECTION_AFTER = re.compile(r"\.? (?:[A-Z][A-Za-z]*|[\u4e00-\u9fff]{2})")
+
+
+def _is_of_section(plain: str, start: int, end: int) -> bool:
+    """Whether a number with a point stands before a sentence and numbers it: 6.1 The Supplier shall …"""
+    if end - start > 10 or not _SECTION_BEFORE.search(plain, max(0, start - 8), start):
+        return False
+    after = _SECTION_AFTER.match(plain, end)
+    word = after[0].lstrip(". ") if after else ""
+    low = word.lower()
+    return (
+        bool(word)
+        and low not in UNITS
+        and low not in SCALES
+        and not unit_of_han(word)
+        and word[0] not in "万亿千百"
+    )
 
 
 def _of_date(plain: str, lower: str, start: int, shape: re.Match[str]) -> tuple[list[Fact], int]:

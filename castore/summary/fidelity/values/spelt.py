@@ -33,6 +33,7 @@ _ARTICLE = re.compile(
 _HALF_PRICE = re.compile("half[ -]price")
 _PART_OF = re.compile(
     r"(?:(?P<half>half)|a (?P<under>third|quarter|fifth)) (?:of )?(?=(?:the|all|our|their|its|of) )"
+    r"(?!the (?:fun|battle|story|truth|trouble|joy|point|problem|work)(?![a-z]))"
 )
 _HALF = re.compile(r"half(?:[ -]an?)?[ -](?P<unit>minute|hour|day|week|month|year)(?![a-z])")
 _SHARE = re.compile(r"(?P<over>one|two|three|four)[ -](?P<under>third|quarter|fifth|half)s?(?![a-z])")
