@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, is_another, look, tells
+from castore.summary.fidelity.clauses.another import is_another, tells
+from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, look
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
 from castore.summary.fidelity.clauses.weak import contradicted
 from castore.summary.fidelity.model import Compared, Fact, Facts

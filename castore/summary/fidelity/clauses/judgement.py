@@ -22,7 +22,6 @@ from castore.summary.fidelity.clauses.meaning import (
 from castore.summary.fidelity.clauses.polarity import (
     after_if,
     bound,
-    denies,
     direction,
     excepts,
     has_cue,
@@ -46,7 +45,7 @@ from castore.summary.fidelity.model import Fact, Facts, Text
 from castore.summary.fidelity.values import extract as values
 from castore.summary.fidelity.values.standing import standing_of
 
-__all__ = ["Clause", "Verdict", "clauses_of", "is_another", "look", "tells"]
+__all__ = ["Clause", "Verdict", "clauses_of", "look"]
 
 _ENOUGH = {"condition": 0.4, "exception": 0.55, "negation": 0.4, "deadline": 0.5, "promise": 0.5}
 """The share of what a clause says that a sentence must have to say it."""
@@ -81,6 +80,10 @@ class Clause:
     is_doubtful: bool = False
     passage: Passage | None = None
     around: list[Unit] = field(default_factory=list)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset().union(*(unit.terms for unit in self.units))
 
 
 @dataclass(frozen=True)
@@ -217,54 +220,6 @@ def look(kind: str, clause: Clause, own: Reading, other: Reading) -> Verdict:
     return verdict
 
 
-def is_another(mine: Clause, theirs: Clause, here: Reading, there: Reading) -> bool:
-    """Whether a clause of the summary that may stand for one of the source says another thing: another
-    value, more for less, yes for no, or with a word that is nowhere in the other text on both sides."""
-    if mine.values_kept is False or theirs.values_kept is False:
-        return True
-    if direction(mine.words) * direction(theirs.words) < 0 or bound(mine.words) * bound(theirs.words) < 0:
-        return True
-    if not _has_common(mine, theirs):
-        least = 1 if has_han(mine.words) else _OTHER_THING
-        return _foreign(mine, there) >= least and _foreign(theirs, here) >= least
-    if denies(mine.words) is not denies(theirs.words) and mine.fact.kind != "exception":
-        return True
-    return bool(_foreign(mine, there) and _foreign(theirs, here))
-
-
-def tells(clause: Clause) -> bool:
-    """Whether it has a value, or words that say something by themselves."""
-    return clause.values_kept is False or sum(unit.weight for unit in clause.units) >= _SLIGHT_NEW
-
-
-def _has_common(mine: Clause, theirs: Clause) -> bool:
-    return not _terms(mine).isdisjoint(_terms(theirs)) or not set(mine.words.split()).isdisjoint(
-        set(theirs.words.split()) - _FRAME
-    )
-
-
-_FRAME_WORDS = "if when whenever once the a an is are it you your to of in on for and or"
-_FRAME = frozenset(_FRAME_WORDS.split())
-
-
-def _foreign(clause: Clause, other: Reading) -> int:
-    """How many telling words of it the other text has in no form; of Chinese, two characters are one."""
-    said = other.said_of(clause.units)
-    missing = [unit for unit in clause.units if unit.terms.isdisjoint(said)]
-    if has_han(clause.words):
-        alone = sum(any(len(term) == 1 for term in unit.terms) for unit in missing)
-        return alone // 2
-    return sum(unit.weight >= _TELLING for unit in missing)
-
-
-_OTHER_THING = 2
-"""How many such words make two clauses that share none two things, not one in other words."""
-_TELLING = 0.7
-"""What a word weighs, at least, that makes a clause another one."""
-
-
-_SLIGHT_NEW = 0.4
-"""What is in a summary only, and weighs less than this, is no news."""
 _SLIGHT = 0.7
 """What weighs less than this says nothing by itself."""
 _BARE = 0.12
@@ -427,13 +382,9 @@ def _only_if(words: str) -> bool:
     return "unless" not in words and "except" not in words and "除非" not in words and "除外" not in words
 
 
-def _terms(clause: Clause) -> frozenset[str]:
-    return frozenset().union(*(unit.terms for unit in clause.units))
-
-
 def _denies(clause: Clause, passage: Passage, part: Part | None) -> bool:
     """Whether what is said there is denied or restricted: in the part, or before it and never taken back."""
-    said = _terms(clause)
+    said = clause.terms
     if part is None:
         return says_no(passage.words, said) or says_no(passage.lead)
     if says_no(part.words, said) or ("without" in clause.words and restricts(part.words)):
