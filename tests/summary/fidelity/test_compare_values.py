@@ -44,6 +44,34 @@ class TestKept:
         assert told("Three exceptions hold: A, B and C.", "Excepted are A, B and C.") == []
 
 
+class TestDaysOfTheWeek:
+    """All of them from Monday to Friday are weekdays; some of them, or how many, are not."""
+
+    @pytest.mark.parametrize(
+        ("source", "summary"),
+        [
+            ("Open Monday to Friday.", "Open on weekdays."),
+            ("Open on working days.", "Open Mon-Fri."),
+            ("周一至周五营业", "工作日营业"),
+            ("Closed Saturday and Sunday.", "Closed at the weekend."),
+        ],
+    )
+    def test_all_of_them(self, source: str, summary: str) -> None:
+        assert told(summary, source) == []
+
+    @pytest.mark.parametrize(
+        ("source", "summary"),
+        [
+            ("Due on Monday. Takes 5 working days.", "Due on Tuesday. Takes 5 working days."),
+            ("Open on weekdays. Delivery on Tuesday.", "Open on weekdays. Delivery on Thursday."),
+            ("周五前提交，需要3个工作日。", "周四前提交，需要3个工作日。"),
+            ("Open at the weekend. Music on Sunday.", "Open at the weekend. Music on Saturday."),
+        ],
+    )
+    def test_one_of_them(self, source: str, summary: str) -> None:
+        assert [each[0] for each in told(summary, source)] == ["changed"]
+
+
 class TestFaults:
     """Each is told as what it is, and nothing else is."""
 

@@ -278,6 +278,51 @@ PIECES = st.sampled_from(
 )
 
 
+class TestPlaces:
+    """In Chinese a verb before a bank, or a card behind it, is no bank's name."""
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "客服不能索要银行卡密码",
+            "不能用银行",
+            "请用银行汇款",
+            "不可进入医院",
+            "办理银行卡",
+            "没有大学文凭",
+            "不含机场接送",
+            "预订酒店",
+            "主要银行",
+            "提交医院证明",
+        ],
+    )
+    def test_are_none(self, said: str) -> None:
+        assert found(said) == {}
+
+    @pytest.mark.parametrize("name", ["招商银行", "中山大学", "锦江酒店", "华东医院", "通用电气集团"])
+    def test_are_some(self, name: str) -> None:
+        assert found(f"请联系{name}办理") == {"name": [name]}
+
+
+class TestQuotationsOfOtherSense:
+    """A `not` or a `must` makes another one of the same terms."""
+
+    def test_is_changed(self) -> None:
+        source = 'She said: "There will be no layoffs this year."'
+        assert judged(source, 'She said: "There will be layoffs this year."')[0].startswith("changed quote")
+        assert judged(source, 'She said: "There will be few layoffs this year."')[0].startswith(
+            "changed quote"
+        )
+
+    def test_a_part_is_none(self) -> None:
+        assert (
+            judged(
+                'He said: "We do not stop until all are served."', 'He won\'t stop "until all are served".'
+            )
+            == []
+        )
+
+
 class TestAnyText:
     @settings(max_examples=60, deadline=None)
     @given(st.lists(PIECES | st.text(max_size=8), max_size=12).map("".join))

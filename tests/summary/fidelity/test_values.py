@@ -134,6 +134,12 @@ class TestWhatIsAFact:
             ("Twelve people came.", [("number", "Twelve people")]),
             ("三名审批人", [("number", "三名")]),
             ("最多重试三次", [("number", "三次")]),
+            ("policy version 1, release 4", [("version", "version 1"), ("version", "release 4")]),
+            ("版本 3，版本号：5", [("version", "版本 3"), ("version", "版本号：5")]),
+            ("须年满18周岁", [("number", "18周岁")]),
+            ("third-quarter sales", [("date", "third-quarter")]),
+            ("每晚02:00执行", [("time", "02:00")]),
+            ("每周三次，周三上午", [("number", "每周三次"), ("date", "周三")]),
             ("twice a day", [("number", "twice a day")]),
             ("within a week", [("duration", "a week")]),
             ("by the 15th of the following month", [("date", "15th")]),
@@ -160,6 +166,8 @@ class TestWhatIsAFact:
             "I may march on. The second look may be in May or not.",
             "a one-on-one talk, second-hand",
             "24/7",
+            "6.1 The Supplier delivers. 6.2 Nothing else.\n### 4.1 Scope\nClause 9. Deposit, see Article 12",
+            "Travelling is half the fun.",
         ],
     )
     def test_is_none(self, said: str) -> None:

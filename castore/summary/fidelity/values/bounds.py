@@ -115,8 +115,10 @@ def _of_group(match: re.Match[str], fact: Fact) -> Bound | None:
     is_point = fact.kind in _POINTS
     if group in ("most", "least"):
         return Bound(group)
-    if group in ("older", "newer"):
-        return Bound.MOST if (group == "older") == (fact.kind in ("version", "date")) else Bound.LEAST
+    if group == "older":
+        return Bound.MOST if fact.kind in ("version", "date") else Bound.LEAST
+    if group == "newer":
+        return Bound.MOST if fact.kind == "duration" else Bound.LEAST
     if group == "over":
         return None if is_point or fact.kind == "duration" else Bound.LEAST
     if fact.kind == "duration":
