@@ -217,7 +217,7 @@ def _what_else(cache: SummaryCache, key: SummaryKey) -> str:
     versions = sorted({each.version for each in others})
     if versions and key.version not in versions:
         there = ", ".join(f"{key.strategy}@{version}" for version in versions)
-        return f"there is one by {there}: a name alone means version 1"
+        return f"there is one by {there}" + ": a name alone means version 1" * (key.version == 1)
     if others:
         return f"there is one with other options: 'ctx summary list --strategy {key.strategy}'"
     return hint

@@ -126,8 +126,10 @@ def _spellings(store: Store, source: bytes | Digest) -> tuple[Digest, ...]:
     if len(source) > _TEXT_BYTES_MAX:
         return (digest,)
     bare = source.strip()
-    others = (source.removesuffix(b"\n"), source + b"\n", bare, bare + b"\n")
-    return tuple(dict.fromkeys((digest, *map(Digest.of, others))))
+    ended = source.removesuffix(b"\n") if source.endswith(b"\n") else source + b"\n"
+    # Most texts end with one line feed, and then it is one other text.
+    others = dict.fromkeys(text for text in (ended, bare, bare + b"\n") if text != source)
+    return (digest, *map(Digest.of, others))
 
 
 def _origin(store: Store, spellings: Iterable[Digest], scope: str, known: set[Digest]) -> _Origin | None:

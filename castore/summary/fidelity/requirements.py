@@ -160,7 +160,10 @@ def fidelity_check(
     def require(summary: str, source: str) -> None:
         found = shortfalls(check_text(summary, source, question=question), asked)
         if found:
-            missed = [finding for each in found for finding in each.missed][:_NAMED_MAX]
+            # What is invented comes first: nobody finds it in the source, and it is little.
+            ordered = sorted(found, key=lambda each: each.kind != INVENTED)
+            every = dict.fromkeys(finding for each in ordered for finding in each.missed)
+            missed = list(every)[:_NAMED_MAX]
             raise FidelityShort(
                 f"the summary {'; it '.join(map(str, found))}",
                 short=[each.reached for each in found],

@@ -112,6 +112,16 @@ class TestInventions:
             fidelity_check({"invented": 0})("It costs $40, $50.", "It costs $40.")
         assert raised.value.fields["short"] == ["invented=1"]
 
+    def test_are_named_first_and_each_finding_once(self) -> None:
+        asked = {"number": 1, "all": 1, "invented": 0}
+        source = "".join(f"Batch {number} has {number + 500} files.\n" for number in range(99))
+        with pytest.raises(FidelityShort) as raised:
+            fidelity_check(asked)("Ask help@example.com.", source)
+        findings = raised.value.fields["findings"]
+        assert isinstance(findings, list)
+        assert findings[0] == "email 'help@example.com' (1:5 of the summary)"
+        assert len(set(findings)) == len(findings) == 100
+
 
 class TestWhatCantBeAsked:
     def test_facts_of_fields_and_fields_of_texts(self) -> None:
