@@ -49,7 +49,7 @@ def _identifier(fact: Fact, phrase: str, said: Said, here: Facts, there: Facts, 
         return True
     key = str(fact.key)
     if is_reverse:
-        return _HEX.fullmatch(phrase) is not None and re.search(rf"\b{phrase}", said.lower) is not None
+        return _HEX.fullmatch(phrase) is not None and said.begins_digits(phrase)
     if _HEX.fullmatch(key) is None and len(key) != 36:
         return False
     return any(key[:size] in said.words and said.has(key[:size]) for size in range(7, len(key)))
@@ -169,7 +169,7 @@ def _is_han_name_kept(phrase: str, said: Said) -> bool:
         return len(pairs) > 4 and 2 * sum(pair in said.lower for pair in pairs) > len(pairs)
     name, kind = phrase[: found.start()], phrase[-2:]
     if len(name) < 3:
-        return re.search(f"{re.escape(name)}.{{0,6}}{kind}", said.lower) is not None
+        return said.has_near(name, kind)
     return name[-2:] in said.lower
 
 

@@ -6,6 +6,7 @@ Law: a look-up takes time for what is looked up and, if all its words are in the
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -21,9 +22,12 @@ _WORDS = re.compile(r"[a-z\u00df-\u024f]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 _PIECE = re.compile(r"[a-z0-9\u00df-\u024f]+(?:'[a-z]+)?")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[a-z]{2,}")
+_DIGITS = re.compile(r"\b[0-9a-f]{7,}+")
 _TRIES_MAX = 200
 """Places of a word, at most, that are looked at for one that is bounded."""
 _LIKE_MAX = 100
+_NEAR = 6
+"""Characters between the name of a place and what kind of place it is, at most."""
 _JOINS = frozenset("-/.@:=")
 
 _all: WeakKeyDictionary[Facts, Said] = WeakKeyDictionary()
@@ -158,6 +162,29 @@ class Said:
         if is_han(said[0]) or is_han(said[-1]):
             return said in self.loose or said.replace(" ", "") in self.tight
         return f" {said} " in self.loose
+
+    @cached_property
+    def _digits(self) -> list[str]:
+        """The rows of hexadecimal digits with which its words begin, sorted."""
+        return sorted(set(_DIGITS.findall(self.lower)))
+
+    def begins_digits(self, digits: str) -> bool:
+        """Whether a word begins with these hexadecimal digits, seven or more."""
+        at = bisect_left(self._digits, digits)
+        return at < len(self._digits) and self._digits[at].startswith(digits)
+
+    def has_near(self, name: str, kind: str) -> bool:
+        """Whether the name stands there with its kind close behind, on the same line."""
+        at = self.lower.find(name)
+        for _ in range(_TRIES_MAX):
+            if at < 0:
+                return False
+            end = at + len(name)
+            behind = self.lower[end : end + _NEAR + len(kind)].partition("\n")[0]
+            if kind in behind:
+                return True
+            at = self.lower.find(name, at + 1)
+        return False
 
     def has_word(self, word: str) -> bool:
         """Whether the word (lower case) stands there in some form."""
