@@ -218,6 +218,8 @@ def _chosen(
 
 
 def _state(listed: Listed) -> str:
+    if not listed.is_whole:
+        return "incomplete"
     return "superseded" if listed.is_superseded else "past its age" if listed.is_old else "current"
 
 
@@ -247,6 +249,7 @@ def _listed_facts(listed: Listed) -> dict[str, Any]:
         "last_used": Moment(listed.last_used),
         "is_superseded": listed.is_superseded,
         "is_old": listed.is_old,
+        "is_whole": listed.is_whole,
     }
 
 

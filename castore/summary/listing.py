@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from castore.errors import ObjectDamaged
 from castore.roots.model import Root, RootKind, is_over
 from castore.settings import SummaryPolicy
 from castore.summary.entry import Entry, entry_of
@@ -25,13 +26,15 @@ __all__ = ["Listed", "forgotten", "gone", "listed", "policy_of"]
 @dataclass(frozen=True, slots=True)
 class Listed:
     """An entry as it stands. hits: how often it was served, as far as the caller is told. last_used: when it
-    was made, tied to a name or served last, unix seconds. is_old: past its age, so that it is not served."""
+    was made, tied to a name or served last, unix seconds. is_old: past its age, so that it is not served.
+    is_whole: source and summary are there; if not, it is not served either."""
 
     entry: Entry
     hits: int
     last_used: float
     is_superseded: bool
     is_old: bool
+    is_whole: bool
 
 
 def policy_of(store: Store, strategy: str) -> SummaryPolicy:
@@ -60,6 +63,14 @@ def forgotten(store: Store, scope: str | None) -> list[Listed]:
     )
 
 
+def _is_there(store: Store, entry: Entry) -> bool:
+    source = store.parts.source
+    try:
+        return all(source.stat(each.digest) is not None for each in (entry.source, entry.summary))
+    except ObjectDamaged:
+        return False
+
+
 def _told(store: Store, roots: Iterable[Root]) -> list[Listed]:
     found = [(root, entry) for root in roots if (entry := entry_of(root)) is not None]
     if not found:
@@ -77,6 +88,7 @@ def _told(store: Store, roots: Iterable[Root]) -> list[Listed]:
                 last_used=root.created if use is None else max(root.created, use.last),
                 is_superseded=entry.key.hex in old,
                 is_old=is_old(entry, policy_of(store, entry.key.strategy), now),
+                is_whole=_is_there(store, entry),
             )
         )
     return told

@@ -243,6 +243,17 @@ class TestPrograms:
         assert noted not in shop("summary", "put", "policy.json", "bad.txt", "--strategy", "short").err
 
 
+class TestWithoutItsSource:
+    def test_it_is_told_and_not_served(self, shop: Shell) -> None:
+        made = get(shop, "policy.json")
+        path = shop.folder / ".ctxstore/objects" / made["source"][7:9] / made["source"][7:]
+        path.unlink()
+        assert shop("summary", "list").lines[0].split("\t")[5] == "incomplete"
+        assert shop("summary", "get", made["source"], *BY_FIELDS).code == 12
+        assert get(shop, "policy.json")["outcome"] == "made"
+        assert shop("summary", "list").lines[0].split("\t")[5] == "current"
+
+
 class TestForgetting:
     def test_is_undone_by_key_or_strategy(self, shop: Shell) -> None:
         made = get(shop, "policy.json")
@@ -295,7 +306,7 @@ class TestThePage:
         shop.environment["CTX_SCOPE"] = "*"
         entry = fields()["summary list", "an entry"]
         made = get(shop, "policy.json")
-        own = entry - {"hits", "last_used", "is_superseded", "is_old"}
+        own = entry - {"hits", "last_used", "is_superseded", "is_old", "is_whole"}
         assert set(made) == own | {"outcome", "text"}
         (shop.folder / "s.md").write_text("seven days", "utf-8")
         put = shop("summary", "put", "policy.json", "s.md", "--strategy", "mine", "--json")
