@@ -28,7 +28,7 @@ _DOUBTFUL = (
 _DOUBLES = listed("欧阳 司马 上官 诸葛 慕容 皇甫 司徒 令狐 东方 夏侯 尉迟 公孙 长孙 端木")
 _FIRST, _SECOND = ("".join(sorted({each[at] for each in _DOUBLES})) for at in (0, 1))
 _GIVEN = (
-    r"(?![的了是在和与不及或请将会已须应可能为被把由从到对等按每各件个项条年月日时分秒元款要有无需后前内外上下其该此这那您你我他她它们给让使用说称报提出者"
+    r"(?!参[会加与观赛展]|认为|[作成]为|[担出现曾接就兼连主]任|即将|[存正现]在|[关位]于|[宣据]称|[据传]说)(?![的了是在和与不及或请将会已须应可能为被把由从到对等按每各件个项条年月日时分秒元款要有无需后前内外上下其该此这那您你我他她它们给让使用说称报提出者"
     r"间所员户以之也就都而并且着过至于但若如即因吗呢吧啊返答问讲写谈看])[\u4e00-\u9fff]"
 )
 """What may stand in a given name: no words of grammar."""
@@ -79,6 +79,9 @@ _COMMON = listed(
     高压 高清 文员 文化 时效 时长 单据 金币 万分 任职 任命 成交 成品 成熟 成年 成年人
     方圆 石灰 包邮 包裹 管道 全国 全新 全面 关门 张数 张力 周转 周围 黎明 林地 林区
     郑重 郑州 徐徐 孙子 朱砂 罗列 吕梁 魏晋 阎王 范例 范本 史料 段位 汤料 贺卡 乔迁
+    毛孩 毛衣 毛巾 毛坯 毛发 毛病 毛笔 江边 江水 江面 江湖 江里 江上 林间 林中 林木 林区 黄豆 黄油 黄酒 姜汤 姜丝
+    牛油 牛腩 牛皮 牛羊 熊孩 苗木 苗圃 谷雨 柳条 汤匙 汤面 汤锅 罗盘 罗汉 陈旧 陈设 陈醋 陈皮 张开 张望 周遭 周密
+    周全 周转 孙女 郭外 贾商 丁字 季风 季节 祝福 祝愿 祝大 谷仓 舒服 梅子 凌乱 童心 童话 麦子 麦田 池塘 池子 池水 桑叶
     赖以 齐备 季末 季初 毕生 岳阳 祁连 舒展 柏油 欧美 李子 杨树 杨梅 柳树 梅花 桂花
     谷物 牛排 鲁莽 曲目 卜算 童话 盛大 盛会 翁郁 霍乱
     """
@@ -109,13 +112,16 @@ def _any_of(words: frozenset[str]) -> re.Pattern[str]:
 
 _PLACE = _any_of(_STRONG_PLACES | _WEAK_PLACES)
 _BEFORE_PLACE = re.compile(
-    r"[^\W的了是在和与及或请将会已为被把由从到对至往于向给让住赴去位经达该本各每某此这那我你您他贵有但持两一二三四五六七八九十几家所间名座个A-Za-z0-9_]*+"
+    r"(?:和[协万永仁太祥昌颐])?[^\W的了是在和与及或请将会已为被把由从到对至往于向给让住赴去位经达该本各每某此这那我你您他贵有但持两一二三四五六七八九十几家所间名座个A-Za-z0-9_]*+"
 )
 _VERB_BEFORE = re.compile(
     r".*(?:通知|告知|联系|选择|提供|开具|出示|报告|属于|访问|参观|任职|就读|毕业|转诊|送医|合作|签约|收购|投资|指定|推荐|介绍|更换|前来|返回|"
+    r"授予|委托|入职|加入|隶属于|就职于|"
     r"不能|不得|不可|不会|不应|可以|允许|禁止|必须|需要|应当|能够|泄露|保管|绑定|支付|存入|转入|汇入|汇至|走|"
     r"(?<![通信应专日公军实])用|(?<![重主])要|(?<![智功核])能(?!源|量|动|化))"
 )
+_GIVEN_TO = ("授予", "委托", "入职", "加入", "隶属于", "就职于")
+"""Verbs behind which a firm of two characters stands."""
 _PLACE_COMMON = listed(
     """
     公立 私立 三甲 定点 附近 国际 国内 当地 市级 省级 综合 专科 合作 指定 商业 中央
@@ -204,9 +210,12 @@ def _places(text: Text, begin: int, until: int) -> Iterator[Fact]:
         said = before[len(before) - size :]
         if (verb := _VERB_BEFORE.match(said)) is not None:
             said = said[verb.end() :]
-        common = next((said[:length] for length in (4, 3, 2, 1) if said[:length] in _PLACE_COMMON), "")
-        said = said[len(common) :]
-        if match.group() in _WEAK_PLACES and (size != 2 or "\u3400" <= before[-3:-2] <= "\u9fff"):
+        is_apart = size == 2 and not "\u3400" <= before[-3:-2] <= "\u9fff"
+        is_given = verb is not None and verb[0].endswith(_GIVEN_TO) and len(said) == 2
+        if not is_given:
+            common = next((said[:length] for length in (4, 3, 2, 1) if said[:length] in _PLACE_COMMON), "")
+            said = said[len(common) :]
+        if match.group() in _WEAK_PLACES and not is_apart and not is_given:
             continue
         if 2 <= len(said) <= 6 and said not in _PLACE_COMMON and said[-2:] not in _PLACE_COMMON:
             start = kind - len(said)

@@ -55,6 +55,8 @@ UNDER: dict[Hashable, re.Pattern[str]] = {
 """What says so many parts of one."""
 
 _NAMES: dict[Hashable, tuple[str, str, str, str]] = {
+    ("second", 1): ("second", "every second", "一秒|每秒", "一秒"),
+    ("second", 60): ("minute", "every minute", "一分钟|每分钟", "一分钟"),
     ("second", 3600): ("hour", "hourly", "一个?小时|每小时", "一个?小时"),
     ("second", 86400): ("day", "daily", "一天|一日|每天|每日", "一天"),
     ("second", 604800): ("week", "weekly", "一周|一个?星期|每周", "一周|一个?星期"),
