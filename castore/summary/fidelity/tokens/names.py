@@ -43,15 +43,18 @@ def name_facts(text: Text) -> Iterator[Fact]:
     seen: set[str] = set(COMMON_CAPITAL)
     doubted: set[str] = set()
     plain, taken = text.plain, text.taken
+    passed = 0
     for match in _NAME.finditer(plain):
         said, start = match[0], match.start()
-        if said in seen and plain[start - 1] not in _SMALL:
+        if start < passed or (said in seen and plain[start - 1] not in _SMALL):
             continue
         if taken[start] or (said in doubted and plain[start - 2 : start - 1] not in _BEFORE):
             continue
         if start and _goes_on(plain[start - 1]):
             if plain[start - 1].islower():
-                yield from _joined(text, start, said)
+                code, passed = camel_fact(text, start)
+                if (fact := code or _joined(text, start, said)) is not None:
+                    yield fact
             continue
         (doubted if plain[start - 2 : start - 1] not in _BEFORE else seen).add(said)
         for is_sure, fact in _judged(text, start, said):
@@ -65,13 +68,12 @@ def name_facts(text: Text) -> Iterator[Fact]:
             yield fact
 
 
-def _joined(text: Text, start: int, said: str) -> Iterator[Fact]:
-    """What begins with a small letter and has a capital inside: code, or a name such as `iPhone`."""
-    if (code := camel_fact(text, start)) is not None:
-        yield code
-    elif text.plain[start - 1] in "ie" and not text.plain[start - 2 : start - 1].isalnum() and len(said) > 1:
+def _joined(text: Text, start: int, said: str) -> Fact | None:
+    """What begins with a small letter and has a capital behind it, and is no code: a name such as `iPhone`."""
+    if text.plain[start - 1] in "ie" and not text.plain[start - 2 : start - 1].isalnum() and len(said) > 1:
         end = start + len(said.partition(" ")[0])
-        yield Fact("name", start - 1, end, text.lower[start - 1 : end])
+        return Fact("name", start - 1, end, text.lower[start - 1 : end])
+    return None
 
 
 def _goes_on(before: str) -> bool:

@@ -89,11 +89,13 @@ def _calls(text: Text) -> Iterator[Fact]:
                 yield fact
 
 
-def camel_fact(text: Text, at: int) -> Fact | None:
-    """What the word is that has this character inside."""
+def camel_fact(text: Text, at: int) -> tuple[Fact | None, int]:
+    """What the word is that has this character inside; and where it ends, if it is too long to be looked at
+    again for each of its capitals, as a picture in letters is."""
     if text.taken[at]:
-        return None
-    return _taken_from(text, at, *_word_around(text, at, 0))
+        return None, at
+    start, end = _word_around(text, at, 0)
+    return _taken_from(text, at, start, end), end if end - start > _LENGTH_MAX else at
 
 
 def _taken_from(text: Text, at: int, start: int, end: int) -> Fact | None:
