@@ -20,6 +20,8 @@ from castore.summary.fidelity.model import Fact, Text
 
 __all__ = ["extract", "weak_negations"]
 
+_CODE_MAX = 120
+"""Characters between backticks, at most, that a clause takes in."""
 _SPACE = re.compile(r"[\W_]+")
 _BESIDE_HAN = re.compile(r"\W+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\W+")
 
@@ -44,8 +46,20 @@ def _spans(text: Text) -> Iterator[tuple[str, int, int]]:
 def _facts(lower: str, spans: Iterable[tuple[str, int, int]]) -> Iterator[Fact]:
     for kind, start, end in spans:
         words = lower[start:end]
+        if "`" in words and words.count("`") % 2:
+            start, end = _with_code(lower, start, end)
+            words = lower[start:end]
         if kind == "exception" or not is_idle(words):
             yield Fact(kind, start, end, _key(words))
+
+
+def _with_code(lower: str, start: int, end: int) -> tuple[int, int]:
+    """A clause that begins or ends between backticks, with all that stands between them on its line."""
+    line = lower.rfind("\n", max(0, start - _CODE_MAX), start) + 1 or max(0, start - _CODE_MAX)
+    if lower.count("`", line, start) % 2:
+        return lower.rindex("`", line, start), end
+    close = lower.find("`", end, end + _CODE_MAX)
+    return (start, close + 1) if close >= 0 and "\n" not in lower[end:close] else (start, end)
 
 
 def _key(words: str) -> str:
