@@ -20,7 +20,9 @@ __all__ = ["name_facts", "name_parts"]
 _LETTERS = r"[A-Za-z\u00c0-\u024f]"
 _WORD = rf"[A-Z\u00c0-\u00de]{_LETTERS}*+(?:['&.-](?!s\b){_LETTERS}++)*+"
 _LINK = r" (?:(?:of(?: the)?|d(?:e[rnl]?|[iau])|la|v[ao]n|al|and the|bin|el|&) )?"
-_NAME = re.compile(rf"{_WORD}(?:{_LINK}{_WORD}){{0,6}}+(?![0-9_]|-[0-9])")
+_NAME = re.compile(rf"{_WORD}(?:{_LINK}{_WORD}){{0,6}}+")
+_MORE = re.compile("[0-9_]|-[0-9]")
+"""What goes on with what is no name. Not asked in the pattern: it would try each capital before it anew."""
 _BEFORE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789,)%'\"")
 """What may stand, before a space, inside of a sentence."""
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -50,6 +52,8 @@ def name_facts(text: Text) -> Iterator[Fact]:
             continue
         if taken[start] or (said in doubted and plain[start - 2 : start - 1] not in _BEFORE):
             continue
+        if _MORE.match(plain, match.end()):
+            continue
         if start and _goes_on(plain[start - 1]):
             if plain[start - 1].islower():
                 code, passed = camel_fact(text, start)
@@ -69,7 +73,7 @@ def name_facts(text: Text) -> Iterator[Fact]:
 
 
 def _joined(text: Text, start: int, said: str) -> Fact | None:
-    """What begins with a small letter and has a capital behind it, and is no code: a name such as `iPhone`."""
+    """What begins with a small letter and has a capital behind, and is no code: a name such as `iPhone`."""
     if text.plain[start - 1] in "ie" and not text.plain[start - 2 : start - 1].isalnum() and len(said) > 1:
         end = start + len(said.partition(" ")[0])
         return Fact("name", start - 1, end, text.lower[start - 1 : end])
