@@ -72,6 +72,25 @@ class TestDaysOfTheWeek:
         assert [each[0] for each in told(summary, source)] == ["changed"]
 
 
+class TestWordsForAValue:
+    """What a word says of something else hides no other value in its place."""
+
+    @pytest.mark.parametrize(
+        ("source", "summary"),
+        [
+            ("A 100% refund for all members.", "A 50% refund for all members."),
+            (
+                "The notice period is 1 month. Rent is paid monthly.",
+                "The notice period is 3 months. Rent is paid monthly.",
+            ),
+            ("工期1年，每年检查。", "工期3年，每年检查。"),
+            ("A 2/3 majority; 2 of them and 3 guests.", "A 1/3 majority; 2 of them and 3 guests."),
+        ],
+    )
+    def test_is_changed(self, source: str, summary: str) -> None:
+        assert [each[0] for each in told(summary, source)] == ["changed"]
+
+
 class TestFaults:
     """Each is told as what it is, and nothing else is."""
 

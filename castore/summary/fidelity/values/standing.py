@@ -59,7 +59,7 @@ class Standing(ValueIndex):
                 return grade
             is_about = there is not None and there.is_about(fact)
             return max(grade, 2 * self._says_rounded(fact, fact.near, is_about))
-        return 2 * self._says_share(fact, words)
+        return self._says_share(fact, words)
 
     def is_count(self, fact: Fact) -> bool:
         """Whether a few things are counted in words, as a summary does that names them after."""
@@ -69,10 +69,10 @@ class Standing(ValueIndex):
         return not self.plain[fact.start].isdecimal()
 
     def is_same_unit(self, fact: Fact, other: Fact) -> bool:
-        """Whether both have one unit, or count one noun."""
+        """Whether both have one unit, count one noun, or are parts of one."""
         one, two = fact.near, other.near
         if not isinstance(one, Near) or not isinstance(two, Near):
-            return False
+            return _is_share(fact) and _is_share(other)
         return one.unit is not None and one.unit == two.unit
 
     def has_no_unit(self, fact: Fact) -> bool:
@@ -108,16 +108,19 @@ class Standing(ValueIndex):
         assert isinstance(fact.key, tuple)
         if same := self.by_value.get(fact.key[:2]):
             return 2 * any(_same_rate(near, each) for each in same[:_LOOKED_AT_MAX])
-        if fact.kind == "percent" and self._says_percent(near.magnitude):
-            return 2
+        grade = 0
+        if fact.kind == "percent" and (by := self._says_percent(near.magnitude)):
+            if by == 2:
+                return 2
+            grade = 1
         if fact.kind == "number" and not near.is_unit and near.magnitude in self.named_numbers:
             return 2
         if near.unit == "day" and (None, near.magnitude) in self.by_day:
             return 2
         form = forms.forms_of_duration(fact.key[:2], near.magnitude)
         if form is not None and self.has(form):
-            return 2
-        grade = 0
+            # A word such as `monthly` says it of something: of what, nobody knows.
+            grade = 1
         for each in self.by_magnitude.get(near.magnitude, ())[:_LOOKED_AT_MAX]:
             if _same_rate(near, each):
                 if each.unit is None or near.unit is None:
@@ -128,11 +131,11 @@ class Standing(ValueIndex):
             grade = 1
         return grade
 
-    def _says_percent(self, magnitude: Magnitude) -> bool:
+    def _says_percent(self, magnitude: Magnitude) -> int:
+        if isinstance(magnitude, int | Decimal) and Fraction(magnitude) in self.shares:
+            return 2
         form = forms.forms_of_percent(magnitude)
-        if form is not None and self.has(form):
-            return True
-        return isinstance(magnitude, int | Decimal) and Fraction(magnitude) in self.shares
+        return int(form is not None and self.has(form))
 
     def _says_rounded(self, fact: Fact, near: Near, is_about: bool) -> bool:
         """Whether one of the two is the other, rounded, and its text says so; bytes may be of 1024."""
@@ -146,18 +149,18 @@ class Standing(ValueIndex):
             ("byte", each) in self.by_value for each in _as_many_bytes(value)
         )
 
-    def _says_share(self, fact: Fact, words: str) -> bool:
+    def _says_share(self, fact: Fact, words: str) -> int:
         if not isinstance(fact.key, tuple) or fact.key[0] != "share":
-            return "".join(words.lower().split()).replace("×", "x") in self.sizes
+            return 2 * ("".join(words.lower().split()).replace("×", "x") in self.sizes)
         _, over, under = fact.key
         if not isinstance(over, int) or not isinstance(under, int) or not under:
-            return "".join(words.split()) in self.signed
+            return 2 * ("".join(words.split()) in self.signed)
         if Fraction(100 * over, under) in self.percents:
-            return True
-        if over in self.numbers and under in self.numbers:
-            return True
+            return 2
         form = forms.UNDER.get(under)
-        return form is not None and self.has(form)
+        if over in self.numbers and under in self.numbers:
+            return 1
+        return int(form is not None and self.has(form))
 
     # --------------------------------------------------- dates and times of day
 
@@ -193,6 +196,10 @@ class Standing(ValueIndex):
             return
         for month in {day.month, None} if day.month is not None else {*range(1, 13), None}:
             yield from self.by_day.get((month, day.day), ())[:_LOOKED_AT_MAX]
+
+
+def _is_share(fact: Fact) -> bool:
+    return isinstance(fact.key, tuple) and fact.key[0] == "share"
 
 
 def _same_rate(one: Near, other: Near) -> bool:
