@@ -11,9 +11,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["is_han", "shared", "stem", "terms"]
+__all__ = ["is_han", "shared", "stem", "terms", "without_blobs"]
 
 _WORD = re.compile(r"[a-z0-9]+(?:['_.-][a-z0-9]+)*|[\u3400-\u4dbf\u4e00-\u9fff]+")
+_BLOB_LEAST = 200
+_BLOB = re.compile(rf"(?<![a-z0-9+/=_-])[a-z0-9+/=_-]{{{_BLOB_LEAST},}}+")
 _SAY_LITTLE = (
     "a an the and or but of to in on at by for from with as is are was were be been being am it its "
     "this that these those there here he she they them their his her we us our you your i me my do does "
@@ -44,10 +46,15 @@ def _stemmer() -> Any:
     return stemmer("english")
 
 
+def without_blobs(lower: str) -> str:
+    """A text in lower case without what stands for bytes, such as a picture in base64: no words are in it."""
+    return _BLOB.sub(" ", lower) if len(lower) > _BLOB_LEAST else lower
+
+
 def terms(lower: str) -> frozenset[str]:
     """The terms of a text in lower case with plain forms (Text.lower, or a slice of it)."""
     found: set[str] = set()
-    for word in _WORD.findall(lower):
+    for word in _WORD.findall(without_blobs(lower)):
         if is_han(word[0]):
             said = [each for each in word if each not in _HAN_STOP]
             found.update(map("".join, pairwise(said)) if len(said) > 1 else said)

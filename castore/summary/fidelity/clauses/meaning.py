@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from castore.summary.fidelity.clauses.concepts import english_concepts, han_concepts
 from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.sentences import sentences
-from castore.summary.fidelity.terms import is_han, stem
+from castore.summary.fidelity.terms import is_han, stem, without_blobs
 
 __all__ = [
     "Part",
@@ -178,7 +178,7 @@ def known(units: Sequence[Unit]) -> list[Unit]:
 def terms_of(lower: str) -> set[str]:
     """All that may stand for a unit in this text."""
     found: set[str] = set()
-    for word in _WORD.findall(lower):
+    for word in _WORD.findall(without_blobs(lower)):
         if is_han(word[0]):
             found.update(word)
             found.update(map("".join, pairwise(word)))
