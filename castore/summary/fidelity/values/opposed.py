@@ -80,6 +80,12 @@ def _opposed(fact: Fact, there: list[Fact], here: list[Fact], ours: Places, thei
         return None
     if not any((one := ours.bound(each)) and one.bound is bounded.bound.opposite for each in here):
         return None
+    words = theirs.clause(fact)
+    if any(
+        (one := ours.bound(each)) and one.bound is bounded.bound and ours.clause(each) == words
+        for each in here
+    ):
+        return None
     nearest, best = None, _ALIKE_LEAST
     for each in here:
         if not _may_be_one(each, fact):
@@ -140,16 +146,20 @@ class Places:
             self._bounds[fact.start] = bound_of(self.lower, fact)
         return self._bounds[fact.start]
 
+    def clause(self, fact: Fact) -> str:
+        """The words of the clause around the value, without it and its bound."""
+        return self._around(fact, *self._clause(fact))
+
     def turns(self, fact: Fact) -> frozenset[str]:
         """What in the clause around the value says what is not so, what ends, or what is free."""
-        found = _TURNING.findall(self._around(fact, *self._clause(fact)))
+        found = _TURNING.findall(self.clause(fact))
         return frozenset("not" if each in _NOT or each.endswith("n't") else each[:4] for each in found)
 
     def terms(self, fact: Fact, *, is_whole: bool = False) -> frozenset[str]:
         """What the clause, or the whole sentence, around the value is about."""
         key = (fact.start, is_whole)
         if key not in self._terms:
-            span = sentence_around(self.plain, fact.start) if is_whole else self._clause(fact)
+            span = self._sentence(fact) if is_whole else self._clause(fact)
             said = terms(self._around(fact, *span)) - _OF_BOUNDS
             self._terms[key] = frozenset(each for each in said if not each.isdecimal())
         return self._terms[key]
@@ -158,6 +168,11 @@ class Places:
         bounded = self.bound(fact)
         left, right = (fact.start, fact.end) if bounded is None else (bounded.start, bounded.end)
         return f"{self.lower[start:left]} {self.lower[right : max(right, end)]}"
+
+    def _sentence(self, fact: Fact) -> tuple[int, int]:
+        low = max(0, fact.start - _REACH)
+        start, end = sentence_around(self.plain[low : fact.end + _REACH], fact.start - low)
+        return low + start, low + end
 
     def _clause(self, fact: Fact) -> tuple[int, int]:
         bounded = self.bound(fact)
