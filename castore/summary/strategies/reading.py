@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from castore.document.grammar import STRING, scan_strictly, value_end
-from castore.document.path import values
 from castore.document.place import utf8_text
 from castore.document.strings import decode_literal
 from castore.errors import DocumentInvalid, LimitExceeded
@@ -54,7 +53,9 @@ _OF_SESSION = re.compile(r"^(?:## (\S+)|call \S{1,80}+ [\[{\"])[^\n]*", re.M)
 _MEMBER = re.compile(r",(?= ?\"\w+\":)")
 _NUMBER = re.compile(r"(?:[-*•#>|]+[ \t]*)?\d{1,3}[.)]")
 _SPACES = re.compile(r"\s+")
-_BETWEEN = b" \t\r\n,[]{}"
+# Where nothing but the beginnings and ends of long containers, commas and names are passed.
+_BETWEEN = re.compile(rb"[ \t\r\n,\]}]*+")
+_NAME = re.compile(rb'"(?:[^"\\]++|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+', re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,9 @@ def _cut(text: str, start: int, end: int, piece_max: int) -> Iterator[tuple[int,
     """The span, or pieces of it where it is too long for one."""
     while end - start > piece_max:
         full = start + piece_max
-        spaces = [space.span() for space in _SPACES.finditer(text, full - _BREAK_CHARACTERS, full)]
+        spaces = [
+            space.span() for space in _SPACES.finditer(text, max(start, full - _BREAK_CHARACTERS), full)
+        ]
         stop, following = spaces[-1] if spaces else (full, full)
         yield start, stop
         while following < end and text[following].isspace():
@@ -218,23 +221,26 @@ def _json_pieces(data: bytes, piece_max: int) -> _Pieces | None:
         return None
     nodes = {node.start: node for node in longer}
     found = _Pieces(piece_max)
-    done = 0
-    for offset, _ in values(data):
-        if offset < done:
-            continue
-        node = nodes.get(offset)
+    at = 0
+    while (start := _end(_BETWEEN, data, at)) < len(data):
+        # A string with a colon behind it is the name of a member.
+        name = _NAME.match(data, start)
+        value = start if name is None else name.end()
+        node = nodes.get(value)
         if node is None:
-            # Between what came before and this value stand commas and brackets, and a member's name.
-            end = value_end(data, offset)
-            name = data[done:offset].lstrip(_BETWEEN)
-            found.take((name + data[offset:end]).decode(), is_whole=True)
-            done = end
+            at = value_end(data, value)
+            found.take(data[start:at].decode(), is_whole=True)
         elif node.kind == STRING:
-            found.take(decode_literal(data[offset : node.end]))
-            done = node.end
+            found.take(decode_literal(data[value : node.end]))
+            at = node.end
         else:
-            done = offset + 1
+            at = value + 1
     return found
+
+
+def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    found = pattern.match(data, at)
+    return at if found is None else found.end()
 
 
 class _Pieces:

@@ -96,7 +96,7 @@ _SYMBOLS = re.compile(r"[{}()\[\];=<>|&$\\\"_+/^]")
 _SYMBOLS_SHARE = 0.13
 _QUOTED = re.compile(r"`[^`\n]*`|\]\([^()\n]*\)|https?://\S+")
 _ESCAPES = re.compile(r"\\[ntr\"]")
-_PROSE = re.compile(r"(?:[A-Za-z'’]+[,:]? ){4}[A-Za-z'’]+|[\u3040-\u30ff\u3400-\u9fff，、]{8}")
+_PROSE = re.compile(r"(?<![A-Za-z'’])(?:[A-Za-z'’]++[,:]? ){4}[A-Za-z'’]|[\u3040-\u30ff\u3400-\u9fff，、]{8}")
 _BARE = re.compile(r"[\W\d]*$")
 _LOG_LINE = re.compile(
     r"[\[(<]{0,2}(?:\d{4}[-/]\d\d?[-/]\d\d?|\d\d:\d\d:\d\d|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\b)"
