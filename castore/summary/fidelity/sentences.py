@@ -32,9 +32,9 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def sentence_around(text: str, offset: int) -> tuple[int, int]:
-    """The span of the sentence that holds this character, or of _REACH characters of it before and behind."""
-    low, high = max(0, offset - _REACH), min(len(text), offset + _REACH)
+def sentence_around(text: str, offset: int, *, reach: int = _REACH) -> tuple[int, int]:
+    """The span of the sentence that holds this character, or of `reach` characters of it before and behind."""
+    low, high = max(0, offset - reach), min(len(text), offset + reach)
     start = low
     for match in _END.finditer(text, low, high):
         if match.end() > offset:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from difflib import SequenceMatcher
 
 from castore.summary.fidelity.model import Fact, Facts
 from castore.summary.fidelity.terms import shared, terms
 from castore.summary.fidelity.tokens.said import said_by
 
-__all__ = ["likeness"]
+__all__ = ["likeness", "marks_of"]
 
 _FAMILY = frozenset(("path", "command", "identifier", "code"))
 """Kinds of which one text may mark as another what is the same."""
 _AROUND_LEAST = 0.5
 """The share of terms that two sentences have in common which say one thing of two subjects."""
+_LOOKED_AT = 200
+"""Characters of each that are looked at."""
+_BESIDE = 60
 _LETTERS = re.compile(r"[a-z]+")
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -35,9 +39,20 @@ def likeness(fact: Fact, other: Fact, source: Facts, summary: Facts) -> float:
     return 0.0
 
 
+def marks_of(fact: Fact, facts: Facts) -> set[Hashable]:
+    """What facts may have in common that are alike: where they are near, their terms, those around them."""
+    lower = facts.text.lower
+    around = lower[max(0, fact.start - _BESIDE) : fact.start] + "\n" + lower[fact.end : fact.end + _BESIDE]
+    marks: set[Hashable] = {("around", term) for term in terms(around)}
+    marks.update(("in", term) for term in terms(lower[fact.start : fact.end][:_LOOKED_AT]))
+    if fact.near is not None:
+        marks.add(("near", fact.kind, fact.near))
+    return marks
+
+
 def _look(fact: Fact, other: Fact, source: Facts, summary: Facts) -> float:
-    one = source.text.lower[fact.start : fact.end][:200]
-    two = summary.text.lower[other.start : other.end][:200]
+    one = source.text.lower[fact.start : fact.end][:_LOOKED_AT]
+    two = summary.text.lower[other.start : other.end][:_LOOKED_AT]
     if fact.kind == "quote":
         return shared(terms(one), terms(two))
     if fact.kind == "name":

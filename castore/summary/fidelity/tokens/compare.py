@@ -7,17 +7,23 @@ that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
 from weakref import WeakKeyDictionary
 
+from castore.summary.fidelity.likeliest import likeliest_pairs
 from castore.summary.fidelity.model import Compared, Fact, Facts
-from castore.summary.fidelity.tokens.alike import likeness
+from castore.summary.fidelity.tokens.alike import likeness, marks_of
 from castore.summary.fidelity.tokens.kept import is_kept
 
 __all__ = ["TOKENS", "compare"]
 
 TOKENS = ("path", "command", "identifier", "url", "email", "code", "quote", "name")
 _PAIRS_MAX = 10_000
-"""Pairs of lost and invented facts of one kind, at most, that are held against each other."""
+"""Pairs of lost and invented facts, at most, that are held against each other."""
+
+_LIKELIEST_MAX = 4_000
+"""The same, where there are more than that."""
 
 _known: WeakKeyDictionary[Facts, WeakKeyDictionary[Facts, dict[str, Compared]]] = WeakKeyDictionary()
 
@@ -61,14 +67,11 @@ def _all_kinds(source: Facts, summary: Facts) -> dict[str, Compared]:
 
 def _paired(lost: list[Fact], invented: list[Fact], source: Facts, summary: Facts) -> dict[int, int]:
     """Which of the lost facts became which of the invented ones: the likest first, each only once."""
-    if len(lost) * len(invented) > _PAIRS_MAX:
-        return _paired_by_near(lost, invented)
     likest = []
-    for index, fact in enumerate(lost):
-        for other_index, other in enumerate(invented):
-            like = likeness(fact, other, source, summary)
-            if like:
-                likest.append((-like, index, other_index))
+    for index, other_index in _to_compare(lost, invented, source, summary):
+        like = likeness(lost[index], invented[other_index], source, summary)
+        if like:
+            likest.append((-like, index, other_index))
     paired: dict[int, int] = {}
     used: set[int] = set()
     for _, index, other_index in sorted(likest):
@@ -78,13 +81,11 @@ def _paired(lost: list[Fact], invented: list[Fact], source: Facts, summary: Fact
     return paired
 
 
-def _paired_by_near(lost: list[Fact], invented: list[Fact]) -> dict[int, int]:
-    there: dict[object, list[int]] = {}
-    for index, fact in enumerate(invented):
-        if fact.near is not None:
-            there.setdefault((fact.kind, fact.near), []).append(index)
-    paired = {}
-    for index, fact in enumerate(lost):
-        if others := there.get((fact.kind, fact.near)):
-            paired[index] = others.pop(0)
-    return paired
+def _to_compare(
+    lost: list[Fact], invented: list[Fact], source: Facts, summary: Facts
+) -> Iterable[tuple[int, int]]:
+    """All pairs, or of very many those that share most."""
+    if len(lost) * len(invented) <= _PAIRS_MAX:
+        return product(range(len(lost)), range(len(invented)))
+    marks = [marks_of(fact, source) for fact in lost]
+    return likeliest_pairs(marks, [marks_of(fact, summary) for fact in invented], _LIKELIEST_MAX)

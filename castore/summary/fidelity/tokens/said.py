@@ -26,6 +26,8 @@ _DIGITS = re.compile(r"\b[0-9a-f]{7,}+")
 _TRIES_MAX = 200
 """Places of a word, at most, that are looked at for one that is bounded."""
 _LIKE_MAX = 100
+_REACH = 500
+"""Characters of a sentence, at most, that stand around something: before it and behind."""
 _NEAR = 6
 """Characters between the name of a place and what kind of place it is, at most."""
 _JOINS = frozenset("-/.@:=")
@@ -196,7 +198,7 @@ class Said:
         """The terms of the sentence, but for those of the characters from offset to end."""
         found = self._around.get((offset, end))
         if found is None:
-            begin, until = sentence_around(self.lower, offset)
+            begin, until = sentence_around(self.lower, offset, reach=_REACH)
             found = terms(self.lower[begin:offset] + "\n" + self.lower[end : max(until, end)])
             self._around[offset, end] = found
         return found
