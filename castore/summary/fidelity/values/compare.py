@@ -11,6 +11,10 @@ Laws:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+
+from castore.summary.fidelity.likeliest import likeliest_pairs
 from castore.summary.fidelity.model import Compared, Fact, Facts
 from castore.summary.fidelity.values.opposed import opposed
 from castore.summary.fidelity.values.standing import Standing, standing_of
@@ -21,13 +25,12 @@ __all__ = ["compare"]
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     """What became of the facts of this kind."""
     compared = _by_value(kind, source, summary)
-    for each in opposed(kind, source, summary):
-        for at, fact in enumerate(compared.kept):
-            if fact.key == each.fact.key:
-                del compared.kept[at]
-                start, end = each.source
-                compared.changed.append((each.fact._replace(start=start, end=end), each.summary))
-                break
+    turned = {each.fact.key: each for each in opposed(kind, source, summary)}
+    for fact in compared.kept if turned else ():
+        if (each := turned.get(fact.key)) is not None:
+            start, end = each.source
+            compared.changed.append((each.fact._replace(start=start, end=end), each.summary))
+    compared.kept = [fact for fact in compared.kept if fact.key not in turned]
     compared.changed.sort(key=lambda pair: pair[0].start)
     return compared
 
@@ -70,14 +73,14 @@ def _pairs(
     """Which of the made ones stand for which of the missing: those that have most in common first. One that
     the other text has a number for, of something else, does so only where both have one unit."""
     found: list[tuple[float, int, int]] = []
-    for i, (fact, grade) in enumerate(missing[:_PAIRED_MAX]):
-        for j, (other, other_grade) in enumerate(made[:_PAIRED_MAX]):
-            if grade or other_grade:
-                score = 1.0 if before.is_same_unit(fact, other) else 0.0
-            else:
-                score = before.likeness(fact, other, after)
-            if score > 0:
-                found.append((-score, i, j))
+    for i, j in _to_compare(missing, made, before, after):
+        (fact, grade), (other, other_grade) = missing[i], made[j]
+        if grade or other_grade:
+            score = 1.0 if before.is_same_unit(fact, other) else 0.0
+        else:
+            score = before.likeness(fact, other, after)
+        if score > 0:
+            found.append((-score, i, j))
     found.sort()
     gone: tuple[set[int], set[int]] = (set(), set())
     pairs: list[tuple[Fact, tuple[int, int]]] = []
@@ -93,5 +96,15 @@ def _pairs(
     return sorted(pairs, key=lambda each: each[0].start)
 
 
-_PAIRED_MAX = 200
-"""Of each side, so that time stays linear: what is beyond is lost and invented."""
+_PAIRS_MAX = 40_000
+_LIKELIEST_MAX = 4_000
+
+
+def _to_compare(
+    missing: _Graded, made: _Graded, before: Standing, after: Standing
+) -> Iterable[tuple[int, int]]:
+    """All pairs, or of more than _PAIRS_MAX those that share most."""
+    if len(missing) * len(made) <= _PAIRS_MAX:
+        return product(range(len(missing)), range(len(made)))
+    marks = [before.marks(fact) for fact, _ in missing]
+    return likeliest_pairs(marks, [after.marks(fact) for fact, _ in made], _LIKELIEST_MAX)

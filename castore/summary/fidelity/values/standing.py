@@ -7,7 +7,7 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from weakref import WeakKeyDictionary
@@ -25,6 +25,9 @@ __all__ = ["Standing", "standing_of"]
 
 _LOOKED_AT_MAX = 50
 """Of the facts that are like the one that is asked for."""
+_REACH = 500
+"""Characters of a sentence, at most, before a fact and behind it."""
+_BESIDE = 60
 _KEPT: WeakKeyDictionary[Facts, Standing] = WeakKeyDictionary()
 
 
@@ -93,11 +96,19 @@ class Standing(ValueIndex):
             return 0.5 + alike + _parts_in_common(fact.key, other.key)
         return 0.01 + alike if alike >= 0.25 else 0
 
+    def marks(self, fact: Fact) -> set[Hashable]:
+        """What facts may have in common that are alike: their unit and value, and the words beside them."""
+        marks: set[Hashable] = set()
+        if isinstance(fact.near, Near):
+            marks = {("unit", fact.near.unit), ("value", fact.near.magnitude)}
+        before = self.lower[max(0, fact.start - _BESIDE) : fact.start]
+        return marks | terms(before + " " + self.lower[fact.end : fact.end + _BESIDE])
+
     def terms(self, fact: Fact) -> frozenset[str]:
         """What the sentence around a fact is about, without the fact."""
         found = self._terms.get(fact.start)
         if found is None:
-            start, end = sentence_around(self.plain, fact.start)
+            start, end = sentence_around(self.plain, fact.start, reach=_REACH)
             said = f"{self.lower[start : fact.start]} {self.lower[fact.end : max(end, fact.end)]}"
             found = self._terms[fact.start] = frozenset(each for each in terms(said) if not each.isdecimal())
         return found
