@@ -10,13 +10,15 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, product
 
 from castore.summary.fidelity.clauses.another import is_another, tells
 from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, look
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
 from castore.summary.fidelity.clauses.weak import contradicted
+from castore.summary.fidelity.likeliest import likeliest_pairs
 from castore.summary.fidelity.model import Compared, Fact, Facts
 
 __all__ = ["compare"]
@@ -30,6 +32,9 @@ _OTHER = {"condition": 0.3, "exception": 0.3, "deadline": 0.3, "promise": 0.25}
 another thing."""
 _ALIKE = 0.6
 _PAIRS_MAX = 40_000
+"""Pairs of clauses of one kind, at most, that are held against each other."""
+_LIKELIEST_MAX = 10_000
+"""The same, where there are more than that."""
 
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
@@ -56,17 +61,20 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
         else:
             left.append(clause)
     made = []
+    told = _Spans(span for _, span in compared.changed)
     for clause in new:
         verdict = look(kind, clause, there, here)
-        if not _is_in(clause.fact, compared.changed) and _is_open(kind, clause, verdict, here):
+        if not told.meets(clause.fact) and _is_open(kind, clause, verdict, here):
             made.append(clause)
-    for mine, theirs in _pairs(left, made, here, there):
+    pairs = _pairs(left, made, here, there)
+    for mine, theirs in pairs:
         if is_another(mine, theirs, here, there):
             compared.changed.append((mine.fact, (theirs.fact.start, theirs.fact.end)))
         else:
             compared.kept.append(mine.fact)
-        left.remove(mine)
-        made.remove(theirs)
+    paired = {id(clause) for pair in pairs for clause in pair}
+    left = [clause for clause in left if id(clause) not in paired]
+    made = [clause for clause in made if id(clause) not in paired]
     spare = _spare(new, made, compared) if len(left) * len(new) <= _PAIRS_MAX else []
     for clause in left:
         clause.is_doubtful = clause.is_doubtful or _is_like_one(clause, spare, here, there)
@@ -116,8 +124,19 @@ def _missing(clause: Clause, other: Reading) -> float:
     return 1.0 - coverage(clause.units, other.said_of(clause.units)) if clause.units else 0.0
 
 
-def _is_in(fact: Fact, changed: list[tuple[Fact, tuple[int, int]]]) -> bool:
-    return any(start < fact.end and fact.start < end for _, (start, end) in changed)
+class _Spans:
+    """Spans of a text."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        ordered = sorted(spans)
+        self._starts = [start for start, _ in ordered]
+        # Up to each of them, how far any goes: an earlier one may end behind a later one.
+        self._reach = list(accumulate((end for _, end in ordered), max))
+
+    def meets(self, fact: Fact) -> bool:
+        """Whether one has a character of the fact."""
+        count = bisect_left(self._starts, fact.end)
+        return count > 0 and self._reach[count - 1] > fact.start
 
 
 def _pairs(
@@ -125,7 +144,7 @@ def _pairs(
 ) -> list[tuple[Clause, Clause]]:
     """Of what is left on both sides: which is which with another value, those with most in common first."""
     scored = []
-    for mine, theirs in product(left, made) if len(left) * len(made) <= _PAIRS_MAX else ():
+    for mine, theirs in _to_compare(left, made):
         own = max(_common(mine.deed, theirs.deed), _alike(mine.words, theirs.words))
         around = _common(_around(mine), _around(theirs))
         if own >= _NEAR or _is_beside(mine, theirs, around, here, there):
@@ -138,6 +157,19 @@ def _pairs(
             used |= {id(mine), id(theirs)}
             pairs.append((mine, theirs))
     return pairs
+
+
+def _to_compare(left: list[Clause], made: list[Clause]) -> Iterable[tuple[Clause, Clause]]:
+    """All pairs, or of more than _PAIRS_MAX those that share most."""
+    if len(left) * len(made) <= _PAIRS_MAX:
+        return product(left, made)
+    pairs = likeliest_pairs([*map(_marks, left)], [*map(_marks, made)], _LIKELIEST_MAX)
+    return [(left[one], made[other]) for one, other in pairs]
+
+
+def _marks(clause: Clause) -> frozenset[str]:
+    """What it says, and what its sentence says beside it."""
+    return frozenset(clause.words.split()).union(*(unit.terms for unit in (*clause.deed, *_around(clause))))
 
 
 def _is_beside(mine: Clause, theirs: Clause, around: float, here: Reading, there: Reading) -> bool:
