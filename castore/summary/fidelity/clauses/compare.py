@@ -6,18 +6,19 @@ Laws:
   `more` and `less`, or whose subject are others.
 - What is left on both sides is paired by what it has in common. A pair is changed where something tells
   that it is another thing, and otherwise kept: said in other words. The rest is lost, and invented.
+- A weak condition is counted only if it is changed, or if the summary keeps its sentence without it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import accumulate, product
 
 from castore.summary.fidelity.clauses.another import is_another, tells
 from castore.summary.fidelity.clauses.judgement import Clause, Verdict, clauses_of, look
 from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, read, units_of
-from castore.summary.fidelity.clauses.weak import contradicted
+from castore.summary.fidelity.clauses.weak import conditions, contradicted, is_dropped
 from castore.summary.fidelity.likeliest import likeliest_pairs
 from castore.summary.fidelity.model import Compared, Fact, Facts
 
@@ -39,16 +40,19 @@ _LIKELIEST_MAX = 10_000
 
 def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     """What became of the facts of this kind."""
-    before, after = source.of(kind), summary.of(kind)
-    compared = Compared(kept=[fact for key, fact in before.items() if key in after])
-    gone = clauses_of(source, [fact for key, fact in before.items() if key not in after], summary)
-    new = clauses_of(summary, [fact for key, fact in after.items() if key not in before], source, is_new=True)
+    before = source.of(kind)
+    said, other = _with_weak(kind, source), _with_weak(kind, summary)
+    compared = Compared(kept=[fact for key, fact in before.items() if key in other])
+    gone = clauses_of(source, [fact for key, fact in said.items() if key not in other], summary)
+    new = clauses_of(summary, [fact for key, fact in other.items() if key not in said], source, is_new=True)
+    for clause in gone:
+        clause.is_weak = clause.fact.key not in before
     if kind == "negation":
         compared.changed += contradicted(source, summary)
     if not gone and not new:
         return compared
     if not summary.text.raw.strip():
-        compared.lost = [clause.fact for clause in gone]
+        compared.lost = [clause.fact for clause in gone if not clause.is_weak]
         return compared
     there, here = read(summary.text), read(source.text)
     left = []
@@ -78,9 +82,18 @@ def compare(kind: str, source: Facts, summary: Facts) -> Compared:
     spare = _spare(new, made, compared) if len(left) * len(new) <= _PAIRS_MAX else []
     for clause in left:
         clause.is_doubtful = clause.is_doubtful or _is_like_one(clause, spare, here, there)
-        (compared.kept if _is_kept(kind, clause) else compared.lost).append(clause.fact)
+        if _is_kept(kind, clause):
+            compared.kept.append(clause.fact)
+        elif not clause.is_weak or is_dropped(_around(clause), there):
+            compared.lost.append(clause.fact)
+    compared.kept = [fact for fact in compared.kept if fact.key in before]
     compared.invented = [clause.fact for clause in made if not _is_kept(kind, clause) and tells(clause)]
     return compared
+
+
+def _with_weak(kind: str, facts: Facts) -> dict[Hashable, Fact]:
+    """The facts of this kind, and the weak ones."""
+    return {**conditions(facts.text), **facts.of(kind)} if kind == "condition" else facts.of(kind)
 
 
 def _spare(new: list[Clause], made: list[Clause], compared: Compared) -> list[Clause]:

@@ -12,6 +12,7 @@ from castore.summary.fidelity.clauses.cues import ENGLISH
 from castore.summary.fidelity.clauses.english_place import Place, Span, is_told
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
 from castore.summary.fidelity.clauses.rules import is_english_rule
+from castore.summary.fidelity.clauses.ruling import is_english_ruling
 
 __all__ = ["english_clauses"]
 
@@ -42,6 +43,8 @@ def english_clauses(lower: str, raw: str, taken: bytearray) -> Iterator[Span]:
             start += 1
         if start >= end:
             continue
+        if kind == "condition" and not is_english_ruling(cue, lower[start:end], place.beside(end)):
+            kind = "weak condition"
         yield kind, start, end
         if kind == "deadline":
             dated = end

@@ -18,7 +18,7 @@ from castore.summary.fidelity.clauses.han import han_clauses
 from castore.summary.fidelity.clauses.idle import is_idle
 from castore.summary.fidelity.model import Fact, Text
 
-__all__ = ["extract", "weak_negations"]
+__all__ = ["extract", "weak_conditions", "weak_negations"]
 
 _CODE_MAX = 120
 """Characters between backticks, at most, that a clause takes in."""
@@ -28,7 +28,14 @@ _BESIDE_HAN = re.compile(r"\W+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\W+")
 
 def extract(text: Text) -> Iterator[Fact]:
     """Facts of the kinds condition, exception, negation, deadline and promise."""
-    return _facts(text.lower, (span for span in _spans(text) if span[0] != "weak"))
+    return _facts(text.lower, (span for span in _spans(text) if not span[0].startswith("weak")))
+
+
+def weak_conditions(text: Text) -> Iterator[Fact]:
+    """What must be so for something that is no rule: no fact by itself, but one that keeps the rest of its
+    sentence is not to drop it."""
+    weak = (("condition", start, end) for kind, start, end in _spans(text) if kind == "weak condition")
+    return _facts(text.lower, weak)
 
 
 def weak_negations(text: Text) -> Iterator[Fact]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from castore.summary.fidelity.clauses.cues import HAN_CUE, HAN_DATE_BEHIND, HAN_FIRST, HAN_PERIOD_BEHIND
 from castore.summary.fidelity.clauses.labels import LABELS, labelled
 from castore.summary.fidelity.clauses.rules import is_han_rule
+from castore.summary.fidelity.clauses.ruling import is_han_ruling
 
 __all__ = ["han_clauses"]
 
@@ -54,7 +55,7 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
         passed = match.end()
         if match[0] in LABELS and at >= until and (facts := labelled(lower, at, passed)):
             if held is not None:
-                yield _named(held)
+                yield _named(lower, held)
                 held = None
             yield from facts
             until = passed = facts[-1][2]
@@ -76,7 +77,7 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
                 held = (kind, held[1], held[2])
             continue
         if held is not None:
-            yield _named(held)
+            yield _named(lower, held)
         start, end = _clause(lower, at, match.end(), until)
         if kind == "negation" and not is_han_rule(lower[start:at], lower[at:end]):
             kind = "weak"
@@ -85,11 +86,25 @@ def han_clauses(lower: str, taken: bytearray) -> Iterator[tuple[str, int, int]]:
             continue
         held, until = (kind, start, end), end
     if held is not None:
-        yield _named(held)
+        yield _named(lower, held)
 
 
-def _named(held: tuple[str, int, int]) -> tuple[str, int, int]:
-    return ("condition", held[1], held[2]) if held[0] == "state" else held
+def _named(lower: str, held: tuple[str, int, int]) -> tuple[str, int, int]:
+    kind, start, end = held
+    if kind == "state":
+        kind = "condition"
+    elif kind == "condition" and not is_han_ruling(lower[start:end], _beside(lower, start, end)):
+        kind = "weak condition"
+    return kind, start, end
+
+
+def _beside(lower: str, start: int, end: int) -> str:
+    """What the sentence says beside a clause."""
+    low, high = max(0, start - 2 * _REACH), min(len(lower), end + 2 * _REACH)
+    for mark in "。!！?？\n":
+        low = max(low, lower.rfind(mark, low, start) + 1)
+        high = found if (found := lower.find(mark, end, high)) >= 0 else high
+    return lower[low:start] + " " + lower[end:high]
 
 
 def _is_meant(lower: str, match: re.Match[str], kind: str | None) -> bool:

@@ -65,7 +65,8 @@ class Clause:
     that are not of its subject.
 
     values_kept: whether the other text has all its values; None: it has none. is_dated: they say when.
-    is_new: it is of the summary. is_doubtful: the other text has most of it, and not all. around: what its
+    is_new: it is of the summary. is_doubtful: the other text has most of it, and not all. is_weak: it belongs
+    to no rule, and is no fact by itself. around: what its
     sentence says beside it.
     """
 
@@ -78,6 +79,7 @@ class Clause:
     is_dated: bool = False
     is_new: bool = False
     is_doubtful: bool = False
+    is_weak: bool = False
     passage: Passage | None = None
     around: list[Unit] = field(default_factory=list)
 

@@ -1,23 +1,24 @@
-"""Negations that are no rules: whether a summary says the same thing without its `not`.
+"""What is weak: negations and conditions that are no rules, and when a summary is wrong about one.
 
 Laws:
-- One that the summary does not speak of is neither lost nor kept, and one of the summary never invented.
-- It is contradicted only by a sentence, or a piece of one, that has nearly all of what it says, subject and
-  deed, and nothing that denies.
+- One that the summary does not speak of is neither lost nor kept.
+- A negation is contradicted only by a sentence, or a piece of one, that has nearly all of what it says,
+  subject and deed, and nothing that denies; one of the summary is never invented.
+- A condition is dropped only by a sentence that keeps what is so if it is met.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
-from castore.summary.fidelity.clauses.extract import weak_negations
+from castore.summary.fidelity.clauses.extract import weak_conditions, weak_negations
 from castore.summary.fidelity.clauses.judgement import Clause, clauses_of, look
-from castore.summary.fidelity.clauses.meaning import Unit, coverage, has_han, known, read, terms_of
+from castore.summary.fidelity.clauses.meaning import Reading, Unit, coverage, has_han, known, read, terms_of
 from castore.summary.fidelity.model import Fact, Facts, Text
 
-__all__ = ["contradicted"]
+__all__ = ["conditions", "contradicted", "is_dropped"]
 
 _SAID = 0.7
 """The share of what one says that the other must say, to contradict it; and that of its deed."""
@@ -32,7 +33,25 @@ _BOUND = re.compile(
     r"\b(?:must|have to|has to|had to|need\w*|necessary|requir\w+|should|ought)\b|须|需|要|应|得"
 )
 """Who need not do a thing is contradicted by who must, not by who does."""
-_found: WeakKeyDictionary[Text, dict[object, Fact]] = WeakKeyDictionary()
+_MAIN_SAID = 0.6
+"""The share of what a sentence says beside its condition that keeps it."""
+_MAIN_LEAST = 1.5
+"""The weight of that, at least."""
+_Found = WeakKeyDictionary[Text, dict[Hashable, Fact]]
+_negations: _Found = WeakKeyDictionary()
+_conditions: _Found = WeakKeyDictionary()
+
+
+def conditions(text: Text) -> dict[Hashable, Fact]:
+    """The weak conditions of a text, by key."""
+    return _once(_conditions, text, weak_conditions)
+
+
+def is_dropped(around: Sequence[Unit], other: Reading) -> bool:
+    """Whether a sentence of the other text says `around`: what that of a condition says beside it."""
+    if _weight(around) < _MAIN_LEAST:
+        return False
+    return any(share >= _MAIN_SAID for share, _ in other.best(around))
 
 
 def contradicted(source: Facts, summary: Facts) -> list[tuple[Fact, tuple[int, int]]]:
@@ -52,10 +71,14 @@ def contradicted(source: Facts, summary: Facts) -> list[tuple[Fact, tuple[int, i
     return told
 
 
-def _weak(text: Text) -> dict[object, Fact]:
-    if (found := _found.get(text)) is None:
-        found = _found[text] = {}
-        for fact in weak_negations(text):
+def _weak(text: Text) -> dict[Hashable, Fact]:
+    return _once(_negations, text, weak_negations)
+
+
+def _once(before: _Found, text: Text, extract: Callable[[Text], Iterator[Fact]]) -> dict[Hashable, Fact]:
+    if (found := before.get(text)) is None:
+        found = before[text] = {}
+        for fact in extract(text):
             found.setdefault(fact.key, fact)
     return found
 
