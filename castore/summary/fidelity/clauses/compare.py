@@ -188,7 +188,7 @@ def _marks(clause: Clause) -> frozenset[str]:
 def _is_beside(mine: Clause, theirs: Clause, around: float, here: Reading, there: Reading) -> bool:
     """Whether two clauses that share nothing stand in the same place of what is said."""
     if mine.is_doubtful or theirs.is_doubtful:
-        return mine.fact.kind == "deadline" and around >= _AROUND
+        return mine.fact.kind in ("deadline", "exception") and around >= _AROUND
     return around >= _AROUND or (around >= _NEAR and not is_another(mine, theirs, here, there))
 
 

@@ -69,7 +69,7 @@ _PERIOD = (
     r"(?:(?:business|working|calendar|full|consecutive|school|trading)[ -])?"
     r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|weekdays?|fortnights?|months?|quarters?"
     r"|years?"
-    r"|sprints?|[smhd])(?![a-z])"
+    r"|sprints?|(?<![a-z])[smhd])(?![a-z])"
 )
 _DAY = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"

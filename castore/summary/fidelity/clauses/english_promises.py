@@ -26,6 +26,8 @@ _DONE_AT_ONCE = frozenset(_DEEDS_AT_ONCE.split())
 """What somebody may be about to do, and then it is no promise unless it says when."""
 _DATE_REACH = 12
 """Characters behind the clause, at most, where it may say when."""
+_HOPE = re.compile(r"\b(?:hope|hopes|wish|think|sure|believe|expect|guess)(?: that)? \w+\Z")
+"""Of what one thinks will be: no promise."""
 _NO_DEED = re.compile(
     r"\s(?:fail|need|cause|look|show|become|happen|depend|mean|see|want|find|not|never|no|likely|probably)\b"
 )
@@ -36,7 +38,7 @@ _DATED_DEED = re.compile(
 
 def will(place: Place) -> Span | None:
     before = place.behind(30).rstrip()
-    if not before or _NO_DEED.match(place.lower, place.end):
+    if not before or _HOPE.search(before) or _NO_DEED.match(place.lower, place.end):
         return None
     delivers = PROMISED.match(place.lower, place.end)
     is_said = delivers is not None and delivers[1] not in _DONE_AT_ONCE
@@ -65,7 +67,9 @@ _THING = re.compile(
     r"|museum shop|season|market|prices?|demand|sales|everything|everyone|somebody|nobody|people)\Z"
 )
 _VAGUE = re.compile(
-    r"\s(?:keep (?:you|our|going|trying|on)\b|do (?:our|my) best|carry on)"
+    r"\s(?:teach (?:you|us)|serve (?:you|us) well|bring (?:joy|people|us)"
+    r"|give (?:you |us )?(?:joy|pleasure|hope))\b"
+    r"|\s(?:keep (?:you|our|going|trying|on)\b|do (?:our|my) best|carry on)"
     r"|\s(?:\w+ly |always |never |still |all |just |surely )?(?:remember|miss|see|manage|talk|meet again|tell"
     r"|love|like|enjoy|feel|get (?:there|used|through|over)|know|believe|think|survive|cope|grow|wonder|learn"
     r"|rise|fall|stay|remain|live|die|laugh|cry|regret|forget|recall|notice|hear|watch|wait|want|hope|try"

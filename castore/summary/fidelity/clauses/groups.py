@@ -213,7 +213,7 @@ check checks checked inspect inspected examination examine test tests tested rev
   检验 审核 查看
 monitor monitors monitoring alert alerts alarm alarms 监控 告警 警报 报警
 restart restarts restarted reboot reboots 重启
-crash crashes crashed fail fails failed failure failures down outage 崩溃 失败 故障 宕机 中断 出错
+crash crashes crashed fail fails failed failure failures down outage 崩溃 失败 故障 宕机 中断 出错 不行 不成功
 deploy deploys deployed deployment release releases rollout ship live 部署 上线 发布
 roll rollback revert reverts reverted undo undone 回滚 撤回 还原
 merge merges merged merging 合并 合入
@@ -351,7 +351,7 @@ arbitration arbitrate 仲裁
 force majeure 不可抗力
 subcontract subcontracted outsource 分包 外包 转包
 fence fenced enclose 圈占 圈 围
-abroad overseas foreign 境外 国外 海外 出国
+abroad overseas foreign 境外 国外 海外 出国 出境
 unilaterally alone single 单方面 单独 一方
 together jointly both 共同 一起
 indoor indoors outdoor outdoors 室内 户内 室外 户外

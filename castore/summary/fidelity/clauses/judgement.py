@@ -32,6 +32,7 @@ from castore.summary.fidelity.clauses.polarity import (
     is_only_then,
     is_twofold,
     is_weakly_negated,
+    leaves_out,
     needs,
     negations,
     permits,
@@ -326,7 +327,7 @@ def _polarity(kind: str, clause: Clause, passage: Passage, part: Part | None) ->
     span = (passage.start, passage.end) if part is None else (part.start, part.end)
     if kind == "negation":
         is_said = _denies(clause, passage, part)
-        if clause.passage is not None and _LEAVES_OUT.search(clause.passage.words) and needs(passage.words):
+        if clause.passage is not None and leaves_out(clause.passage.words) and needs(passage.words):
             # Not unless something: only with it.
             is_said = True
         elif is_twofold(clause.words):
@@ -368,7 +369,6 @@ def _is_bare(clause: Clause, passage: Passage) -> bool:
     return len(clause.units) < 2 or coverage(clause.units, passage.terms) < 0.9
 
 
-_LEAVES_OUT = re.compile(r"\b(?:unless|except|without|until|but only)\b|除非|除外|未经|才")
 _OR = re.compile(r"\s(?:or|and)\s|或|且")
 
 

@@ -44,7 +44,7 @@ class Unit(NamedTuple):
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
-first beforehand prior previously last extent instead lieu rather save a an the and or but of to in on
+non first beforehand prior previously last extent instead lieu rather save a an the and or but of to in on
 at by for from with as is are was were be been being am it its this that these those there here he she
 they him them their his her we us our you your i me my do does did done has have had having will would
 shall should may might can could must not no nor so such than then too very just also only all any each
@@ -73,7 +73,7 @@ _HAN_CUES = re.compile(
     "|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
     "|没有|可以|允许|承诺|保证"
-    "|举办|举行|原因|任何人?|谁[也都]?|本品|本产品|本规定|本条款?|本政策|本办法|本协议|本合同|中途|途中|期间|过程中|届时|到时候?|的时候|未经|不计|计入|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
+    "|举办|举行|原因|任何人?|谁[也都]?|本品|本产品|本规定|本条款?|本政策|本办法|本协议|本合同|中途|途中|期间|过程中|届时|到时候?|的时候|未经|不计|计入|动手|着手|发现|发生|出现|遇到|造成|所以|因此|因为|参加|提供|进行|限制|之内|以内|之前|以前|之后|包括|甲方(?=承诺)"
     "|乙方(?=保证)"
 )
 _DENYING = ("un", "in", "non", "dis", "im")
@@ -108,7 +108,7 @@ use uses used take takes taken give gives given show shows add adds added work w
 keeps new good way thing things people person time times place part case cases gladly happen happens end
 ends start starts beginning cover covers covered bring brings brought come comes came leave leaves let
 lets find found look looks see seen saw know known want wants wanted receive receives received try tries tried
-giving further
+giving further turn turns turned say says said demand demands else
 carry carries hold holds held need
 """
 _COMMON = frozenset(_COMMON_WORDS.split())

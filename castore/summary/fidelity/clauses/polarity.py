@@ -22,6 +22,7 @@ __all__ = [
     "is_only_then",
     "is_twofold",
     "is_weakly_negated",
+    "leaves_out",
     "needs",
     "negations",
     "permits",
@@ -58,12 +59,12 @@ _NO = re.compile(
     r"|sufficient)\w*)\b|n't\b"
     r"|才(?!华|艺)|等到|等[^，。]{1,9}再|了再|另[算付计租收购需]|自理|不(?!变)|没|無|无|未|非|禁|勿|除外|除非|(?<![删清移排解去消免拆扣])除了"
     r"|(?<![删清移排解去消免拆扣])除[^，。]{1,20}外|别|免|拒|只|仅|例外"
-    r"|否|缺|停止|取消|作废|最多|上限|至多|以内|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
+    r"|否|缺|停[止用]|取消|移除|删[除去]|下线|弃用|废[弃除]|作废|最多|上限|至多|以内|避免|防止|杜绝|谢绝|保密|暂缓|尚待|失败|照旧|原样"
 )
 """All that may say that something is not so, or only so."""
 _NEGATION = re.compile(
     r"\b(?:not|no(?! (?:later|more|less|fewer|longer than))|never|cannot|neither|nor|none|without)\b"
-    r"|n't\b|\bun[a-z]{5,}|不(?!同|仅|断|良)|没|未(?!来)|无(?!论)"
+    r"|n't\b|\bnobody\b|\bun[a-z]{5,}|\bnon-?[a-z]{4,}|不(?!同|仅|断|良)|没|未(?!来)|无(?!论)"
 )
 _POSITIVE = re.compile(
     r"\b(?:may|can|will|is|are|was|were|must|should|has|have|had|does|did|do|too|also|approved"
@@ -176,6 +177,17 @@ def is_only_then(words: str) -> bool:
 def restricts(words: str) -> bool:
     """Whether it asks for something."""
     return _RESTRICTS.search(words) is not None
+
+
+_LEAVES_OUT = re.compile(
+    r"\b(?:unless|except|without|until|but only)\b|除非|除外|未经|才"
+    r"|[没未][有得][^,，]{1,12}(?:批准|同意|许可|授权)"
+)
+
+
+def leaves_out(words: str) -> bool:
+    """Whether it says without what something is not so."""
+    return _LEAVES_OUT.search(words) is not None
 
 
 def needs(words: str) -> bool:

@@ -195,6 +195,9 @@ _HAN_STORY = re.compile(
     "|(?:他们|她们|咱们)|从来?\\Z|一向\\Z|向来\\Z|怎么[也都]?\\Z|再也\\Z|什么[也都]\\Z|希望|但愿|并\\Z|[还尚]\\Z|暂时\\Z|何不|说\\Z"
 )
 _HAN_BARE = re.compile("(?:禁止|严禁|不得|不能|不可|不许|不准|请勿)(?:突破|超出|超过|逾越|例外)\\Z")
+_HAN_ELSE = re.compile("(?:否则|不然)(?:一律|均|都|就)?\\Z")
+_HAN_ELSE_MAX = 5
+"""Characters of what is otherwise forbidden, less than which do not say what that is."""
 _HAN_IDIOM = re.compile("[恨舍巴怪由见顾来说记认等懂晓免值使动少]\\Z")
 _HAN_GUESS = re.compile("[说拿看算对]\\Z")
 
@@ -207,7 +210,7 @@ def is_han_rule(before: str, words: str) -> bool:
         return False
     if words.startswith("不可") and "非" in before:
         return False
-    if _HAN_BARE.match(words):
+    if _HAN_BARE.match(words) or (_HAN_ELSE.search(before) and len(words) < _HAN_ELSE_MAX):
         # Which limit must not be passed, the clause before it says.
         return False
     if _HAN_ALWAYS.match(words):

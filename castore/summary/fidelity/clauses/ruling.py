@@ -12,7 +12,8 @@ __all__ = ["is_english_ruling", "is_han_ruling"]
 
 _STRICT = (
     "only", "provided", "providing", "subject", "limited", "restricted", "require", "requires", "need",
-    "needs", "contingent", "conditional", "on condition", "on the condition", "condition that", "in the event",
+    "needs", "contingent", "conditional", "on condition", "on the condition", "condition that",
+    "in the event",
 )  # fmt: skip
 """The cues of which each makes a rule by itself."""
 _RULING_WORDS = """
@@ -55,7 +56,8 @@ _BEFORE_ORDER = frozenset(("please", "then", "just", "always", "also", "immediat
 _FRIENDLY = re.compile(
     r"\b(?:forget to|say (?:hello|hi)|bite|love[sd]?|hearts?|enjoy\w*|smil\w+|happy|glad|proud|nervous|lovely"
     r"|feels?|understand|wonder\w*|laugh\w*|miracle|worry|hesitate|shy|welcome to|beautiful|warm(?:s|th)"
-    r"|easier|pleas(?:ant|ure)|memor(?:y|ies)|friends?|patience|luck\w*|dreams?|soul|magic\w*|cheer\w*"
+    r"|should be (?:easy|fun|simple|fine|fair)|easier"
+    r"|pleas(?:ant|ure)|memor(?:y|ies)|friends?|patience|luck\w*|dreams?|soul|magic\w*|cheer\w*"
     r"|you will (?:know|see|like|find|notice)|you know|patient with|thank\w*|grateful)\b"
 )
 
