@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator
 from datetime import date
 from typing import NamedTuple
 
+from castore.summary.fidelity.terms import is_han
 from castore.summary.fidelity.values.numerals import HAN_DIGITS, han_value
 
 __all__ = [
@@ -69,6 +70,7 @@ _NAMED = re.compile(
     r"(?:(?: ?- ?| to | and )(?P<until>[0-9]{1,2})(?:st|nd|rd|th)?(?![0-9:%a-z]))?)?"
     r"(?:(?:,? (?:of )?|-)(?P<year>(?:19|20)[0-9]{2})(?![0-9]))?"
 )
+_COUNTS = re.compile(" (?:second|minute|hour|day|week|month|year|people|person|time)s?(?![a-z])")
 _TO_MONTH = re.compile(rf"(?: ?- ?| to | through | until ){_MONTH}(?![A-Za-z])")
 _DAY_BEFORE = re.compile(
     r"(?<![0-9.:/])(?:(?P<since>[0-9]{1,2})(?:st|nd|rd|th)?(?: ?- ?| to | and ))?"
@@ -152,6 +154,10 @@ def _named(plain: str, lower: str, match: re.Match[str]) -> Iterator[Found]:
     year = int(match["year"]) if match["year"] else None
     days = [each for each in (match["day"], match["until"]) if each]
     window = lower[max(0, start - 22) : start]
+    counts = match["day"] and not match["until"] and _COUNTS.match(lower, match.end("day"))
+    if counts and _DAY_BEFORE.search(window):
+        # In `on 9 May 3 hours late` the number behind is another thing's.
+        days, end = [], match.start("day") - 1
     if not days and (before := _DAY_BEFORE.search(window)):
         days = [each for each in (before["since"], before["day"]) if each]
         start -= len(window) - before.start()
@@ -305,6 +311,8 @@ CLOCK = re.compile(
     rf"(?: ?(?P<half>[ap])(?:m|\.m\.?)(?![a-z])| ?o'clock)?{_ZONE}"
 )
 _TO = re.compile(r" ?(?:-|to|and|until|till) ?([0-9]{1,2})(?::[0-5][0-9])? ?([ap])\.?m")
+_PAUSES = "，,。；;\n"
+_POINTS = "要建意说原理内注事措规条问启不优缺共看想体心结经教"
 _HAN_EVIDENCE_BEFORE = "在于到至从天日午晚上早每"
 _HAN_EVIDENCE_AFTER = (
     "前",
@@ -368,7 +376,11 @@ def _is_han_time(lower: str, at: int, end: int, hour: int) -> bool:
     """Whether 点 says a time of day here, and not how many points there are."""
     if lower[end - 1] == "时":
         return hour >= 6 or lower[at - 1 : at] in ("日", "午")
-    return lower[at - 1 : at] in _HAN_EVIDENCE_BEFORE or lower.startswith(_HAN_EVIDENCE_AFTER, end)
+    if lower[at - 1 : at] in _HAN_EVIDENCE_BEFORE or lower.startswith(_HAN_EVIDENCE_AFTER, end):
+        return True
+    # 6:10打针，8点降温: behind a pause, with what happened then, and no noun of which there may be eight.
+    is_begun = at == 0 or lower[at - 1] in _PAUSES
+    return is_begun and 5 <= hour <= 24 and is_han(lower[end : end + 1] or " ") and lower[end] not in _POINTS
 
 
 def same_time(one: Clock, other: Clock) -> bool:
