@@ -76,11 +76,11 @@ _INCLUDING = re.compile(
 _IF = re.compile(r"\b(?:if|when|whenever|provided|as long as|once)\b|如果|若|只要|当|一旦")
 _UP = re.compile(
     r"\b(?:more|over|above|exceed\w*|greater|higher|older|heavier|hotter|longer|larger|or later"
-    r"|beyond)\b|超过|大于|高于|多于|以上|超出"
+    r"|beyond)\b|超过|大于|高于|多于|以上|超出|上[浮调涨]"
 )
 _DOWN = re.compile(
     r"\b(?:less|under|below|fewer|lower|younger|lighter|colder|shorter|smaller)\b|少于|低于|小于|以下"
-    r"|不足|不满|未满|不到|不超过"
+    r"|下[浮调跌]|不足|不满|未满|不到|不超过"
 )
 _EXCEPTS = re.compile(
     r"\b(?:except\w*|unless|exclu\w+|exempt\w*|apart from|aside|other than|but not|not)\b|除外|除非"

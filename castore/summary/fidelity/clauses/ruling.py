@@ -43,13 +43,13 @@ _RULING = frozenset(_RULING_WORDS.split())
 _WORD = re.compile(r"[a-z']+|[\d`$€£%]")
 _ORDER_WORDS = """
 add adjust apply ask book bring call cancel carry change check choose clean click close collect come
-complete consult contact continue cool cover cut delete dial disconnect discard do don't drain drop email
-e-mail ensure enter evacuate exit fasten fill follow get give go hand hold immerse inform insert install keep
-leave let lift loosen lower mail make mix move never notify open order park pause phone place please pour
+complete connect consult contact continue cool cover cut delete dial disconnect discard do don't drain drop
+email e-mail ensure enter evacuate exit fasten fill follow get give go hand hold immerse inform insert install
+keep leave let lift loosen lower mail make mix move never notify open order park pause phone place please pour
 press pull push put raise rebase reboot refill remove repeat replace reply report request reset restart
 restore retry return rinse roll rotate run save scan see select send set sign skip speak start stay stir stop
 store submit switch take tell test text tighten transfer try turn unplug update upgrade use visit wait
-wash wear wipe withdraw write
+wash wear wipe withdraw write refuse reject rest
 """
 _ORDER = frozenset(_ORDER_WORDS.split())
 _BEFORE_ORDER = frozenset(("please", "then", "just", "always", "also", "immediately", "and", "simply"))
@@ -71,7 +71,7 @@ def is_english_ruling(cue: str, words: str, around: str) -> bool:
         return True
     if _FRIENDLY.search(around):
         return False
-    return not _RULING.isdisjoint(main) or _is_order(around)
+    return not _RULING.isdisjoint(main) or _is_order(around) or _IS_DONE.search(around) is not None
 
 
 _VALUES = frozenset("0123456789`$€£%")
@@ -79,6 +79,16 @@ _VALUE = re.compile(
     r"[\d`$€£%]|\w_\w|\b(?:agree[sd]?|approve[sd]?|confirm(?:s|ed)?|consents?|signed|accept(?:s|ed)?|breach\w*)\b"
 )
 """What makes a rule wherever it stands: a value, or that somebody has to say yes."""
+_IS_DONE = re.compile(
+    r"\bcan (?!be\b|feel|see|hear|smell|taste|imagine|tell|believe|say|seem|look|get\b|help|count|always"
+    r"|really|make|become|bring|turn|go\b|take|still|sometimes|often|learn|dream|talk|smile|laugh|enjoy|hardly"
+    r"|only\b|almost)\w"
+    r"|\b(?:is|are|can be|will be) (?:\w+ly )?(?!tired|bored|pleased|excited|surprised|loved|worried|scared"
+    r"|relaxed"
+    r"|crowded|interested|used|supposed|needed|gifted|blessed|mixed|annoyed|frustrated|stressed|motivated"
+    r"|concerned|convinced|united|divided|filled|packed|missed|amazed|satisfied|red\b|bed\b)\w{2,}ed\b"
+)
+"""Who can do what, and what is done: no feelings, and nothing that only may be so."""
 _BEGINNING = re.compile(r"(?:\A[-*•\s]*|[,;:]\s*|\band\s|\bor\s)([a-z-]+)(?:\s([a-z]+))?")
 
 
@@ -92,7 +102,7 @@ def _is_order(around: str) -> bool:
 
 
 _HAN_STRICT = re.compile(
-    "仅|只[限对允]|限于|前提|须|未经|没有|经[^,，]{1,10}(?:批准|同意|审批|审核|授权|许可)|方可|才可|凡|条件|取决于|满"
+    "仅|只[限对允]|限于|前提|须|未经|没有[^,，]{1,10}(?:批准|同意|许可|授权)|经[^,，]{1,10}(?:批准|同意|审批|审核|授权|许可)|方可|才可|凡|条件|取决于|满"
 )
 _HAN_RULING = re.compile(
     r"[\d`%¥$_]|可(?![爱惜怕怜能见靠贵喜笑口歌乐])|必[须需]|(?<!必)须|(?<![反适相响供感呼效对])应(?![有接变])|不得|禁|严禁|不[准许予能要可]"
@@ -100,7 +110,7 @@ _HAN_RULING = re.compile(
     "|费|价|押金|罚|失效|有效|无效|作废|终止|中止|解除|取消|暂停|停止|延期|顺延|改期|视为|自动|负责|承担|补[偿贴发办交]|优惠"
     "|折扣?|豁免|适用|享[有受]|资格|报销|报名|登记|申请|办理|通知|告知|联系|致电|拨打|就医|停药|医生|重启|重试|报错"
     "|崩溃|失败|返回|运行|回滚|抛出|触发|执行|调用|批准|同意|审批|归[还属]|移交|交付|发货|送达|到账|续[借约期]|转让"
-    "|转租|处理|处分|处罚|开除|离场|撤离|关闭|切断|断电|先(?!生)|延[迟后误]|停[运办]|发结业|发证|[获授][得予]|(?:才能|只能|只在)(?!工作|走|懂|成|幸)|只有[^,，]{2,}才有|改[在为到至签期用]"
+    "|转租|处理|处分|处罚|开除|离场|撤离|关闭|切断|断电|先(?!生)|延[迟后误]|停[运办]|发结业|发证|[获授][得予]|(?:才能|只能|只在|才可以)[^,，]{0,6}(?:入|进|参加|申|使用|领|办|报|退|换|借|开|上|发|提|购|买|带|停|兑|取|登|签|付|考|合并|部署|执行|调用|看|阅)|只有[^,，]{2,}才有|改[在为到至签期用]"
 )
 _HAN_FRIENDLY = re.compile(
     "开心|高兴|快乐|幸福|舒服|难忘|珍惜|心情|感动|温暖|体谅|回忆|喜欢|欣慰|欢喜|感激|感谢|自豪|骄傲|美好|缘分|负担|回报"
