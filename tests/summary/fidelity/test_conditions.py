@@ -84,6 +84,21 @@ DROPPED = [
     ("The choir sings in the old church when the hall is taken.", "The choir sings in the old church."),
     ("如果汤汁太多，最后开大火收汁。", "最后开大火收汁。"),
 ]
+SAID = [
+    ("It can be renewed unless another reader has reserved it.",
+     "It can be renewed as long as nobody else has reserved the title."),
+    ("Calculators are allowed, except programmable ones.",
+     "You may use a calculator as long as it isn't programmable."),
+    ("Calculators are allowed only if they are non-programmable.",
+     "A calculator is permitted provided it cannot be programmed."),
+    ("If the flag `strictCookies` is off, the loop does not occur.",
+     "It does not appear when `strictCookies` is turned off."),
+    ("You must wear glasses if your licence says so.", "Wear glasses when the licence demands it."),
+    ("早餐每位38元，不含在房费中。", "房费里没有早餐，每人另付38元。"),
+    ("无人机须经管理处批准方可起飞。", "没有管理处的批准，无人机不得起飞。"),
+    ("未经仲裁庭许可，不得录音录像。", "录音录像须仲裁庭许可，否则禁止。"),
+]  # fmt: skip
+"""A source, and the same in other words."""
 CHANGED = [
     ("If the flag is red, no boats go out.", "If the flag is green, no boats go out."),
     ("若利率上浮，月供相应增加。", "若利率下浮，月供相应增加。"),
@@ -126,6 +141,10 @@ class TestWeakConditions:
         assert list(weak_conditions(Text(source)))
         assert told(summary, source) == ["lost"]
         assert told(source, source) == []
+
+    @pytest.mark.parametrize(("source", "summary"), SAID)
+    def test_any_that_is_said_in_other_words_is_kept(self, source: str, summary: str) -> None:
+        assert check_text(summary, source).findings == ()
 
     @pytest.mark.parametrize(("source", "summary"), CHANGED)
     def test_one_that_became_another_is_changed(self, source: str, summary: str) -> None:

@@ -14,6 +14,7 @@ __all__ = ["condition", "if_", "needs", "once", "only", "provided", "when"]
 _POLITE = re.compile(
     r"\s(?:so|not|any|needed|necessary|possible|you(?:'d)? (?:want|like|wish|prefer"
     r"|have (?:any )?(?:questions|other))"
+    r"|(?:your|the|their|our) plans? changes?|something (?:changes|comes up)"
     r"|i (?:may|remember|recall|understand)|anything|desired|applicable|only|at all|ever)\b(?! (?:other|of))"
 )
 _NONE_BEFORE = (

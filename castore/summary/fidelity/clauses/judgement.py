@@ -24,6 +24,7 @@ from castore.summary.fidelity.clauses.polarity import (
     bound,
     direction,
     excepts,
+    frees,
     has_cue,
     has_lack,
     has_only_lack,
@@ -121,8 +122,6 @@ _HEAD = {
         r"\b(?:will|shall|promise[sd]?|guarantee[sd]?|agree[sd]?|commit\w*)\b|'ll\b|承诺|保证|会|将|负责"
     ),
 }
-
-
 _MAIN = 12
 """Where what a clause adds may begin, at least."""
 _CONSENT = re.compile("(?:未经|经|由|获得?|有)([^，。；]{1,12}?(?:批准|同意|审批|审核|授权|许可|签字))")
@@ -147,8 +146,6 @@ def _weighed(kind: str, words: str) -> tuple[list[Unit], list[Unit]]:
 _LABELLED = re.compile(
     r"(?i)[\w ]*?[_ ](days?|hours?|minutes?|weeks?|months?|years?)[\"'*]*\s*[:=：]\s*(\d+)\Z"
 )
-
-
 _ONE = re.compile(
     r"\b(?:an?|one)(?= (?:(?:working|business) )?(?:minute|hour|day|week|month|year))|一(?=个?(?:分钟"
     r"|小时|工作日|天|日|周|月|年))"
@@ -275,9 +272,15 @@ def _enough(kind: str, clause: Clause, passage: Passage, strict: float) -> float
     if kind == "condition" and _is_labelled(clause):
         # It is short, and each of its words counts.
         return strict * _ENOUGH_LABELLED
+    if kind == "exception" and clause.words.startswith("unless") and frees(passage.words):
+        return _ENOUGH_IF_FREE
     has_one = excepts(passage.words) if kind == "exception" else has_cue(kind, passage.words)
     enough = (_ENOUGH_WITH_CUE if has_one else _ENOUGH)[kind]
     return min(strict * enough, _ENOUGH_WITH_VALUES) if clause.values_kept else strict * enough
+
+
+_ENOUGH_IF_FREE = 0.3
+"""The share of `unless …` that a sentence must have which says: as long as nobody …"""
 
 
 def _is_bound(limit: int, units: Sequence[Unit], other: Reading) -> bool:

@@ -44,7 +44,8 @@ class Unit(NamedTuple):
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u3400-\u4dbf\u4e00-\u9fff]+|\d[\d,.:]*")
 _LITTLE_WORDS = """
-non first beforehand prior previously last extent instead lieu rather save a an the and or but of to in on
+non ones first beforehand prior previously last extent instead lieu
+rather save a an the and or but of to in on
 at by for from with as is are was were be been being am it its this that these those there here he she
 they him them their his her we us our you your i me my do does did done has have had having will would
 shall should may might can could must not no nor so such than then too very just also only all any each
@@ -69,7 +70,7 @@ _HAN_LITTLE = frozenset(
     "需得个者时若如则让给还再但由向各您我你他们她太过很更才到已所不没未无只仅"
 )
 _HAN_CUES = re.compile(
-    "除外|除非|除了|例外|不包括|不包含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下"
+    "除外|除非|除了|例外|不包括|不包含|不含|不适用|如果|倘若|假如|一旦|只要|只有|仅限|只能|限于|前提|情况下"
     "|条件|的话|方可|才能"
     "|禁止|严禁|禁用|切勿|请勿|不得|不能|不可以|不可|不允许|不准|不许|不要|不应|不会|不再|不予|无法|无需"
     "|没有|可以|允许|承诺|保证"

@@ -13,6 +13,7 @@ __all__ = [
     "denies",
     "direction",
     "excepts",
+    "frees",
     "has_cue",
     "has_lack",
     "has_only_lack",
@@ -162,6 +163,17 @@ def _is_said(word: str, said: frozenset[str]) -> bool:
 def excepts(words: str) -> bool:
     """Whether it says what something is not for."""
     return _EXCEPTS.search(words) is not None
+
+
+_FREES = re.compile(
+    r"\b(?:as long as|so long as|provided|providing|if|when)\b[^,.;]{0,20}?"
+    r"\b(?:nobody|no one|none|no other|nothing)\b"
+)
+
+
+def frees(words: str) -> bool:
+    """Whether it says that something is so where nobody stands in its way."""
+    return _FREES.search(words) is not None
 
 
 def waits(words: str) -> bool:
