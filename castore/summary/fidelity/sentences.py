@@ -33,7 +33,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def sentence_around(text: str, offset: int, *, reach: int = _REACH) -> tuple[int, int]:
-    """The span of the sentence that holds this character, or of `reach` characters of it before and behind."""
+    """The span of the sentence of this character, or of `reach` characters of it before and behind."""
     low, high = max(0, offset - reach), min(len(text), offset + reach)
     start = low
     for match in _END.finditer(text, low, high):
