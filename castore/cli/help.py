@@ -8,12 +8,12 @@ from castore.cli.commands import COMMANDS, members
 
 __all__ = ["GROUPS", "WORDS", "group_map", "options_lines", "program_map"]
 
-GROUPS = ("documents", "objects", "keeping", "sessions", "summaries", "store")
+GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
 
 WORDS = {
     "collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how",
-    "summary": "cache summaries by what they depend on, and check what they lost; 'ctx summary' lists how",
+    "summary": "cache summaries, and check what they lost; 'ctx summary' lists how",
 }
 """First words of so many commands that the map has one line for them all."""
 
