@@ -24,7 +24,6 @@ from typing import ClassVar
 
 from castore.config import SUMMARY_BYTES_MAX
 from castore.errors import InvalidOption
-from castore.summary.fidelity.kinds import EXTRACTORS
 from castore.summary.fidelity.model import Text
 from castore.summary.fidelity.terms import terms
 from castore.summary.key import OptionValue
@@ -215,6 +214,9 @@ def _facts_of(text: Text, pieces: list[tuple[int, int]]) -> dict[Named, list[int
     """Each distinct fact, and the pieces that have it."""
     starts = [start for start, _ in pieces]
     found: dict[Named, list[int]] = {}
+    # What is served as it was stored needs none of it: its tables take longer to load than a hit takes.
+    from castore.summary.fidelity.kinds import EXTRACTORS
+
     for extract in EXTRACTORS:
         for fact in extract(text):
             piece = max(0, bisect_right(starts, fact.start) - 1)
