@@ -270,7 +270,7 @@ _AT_LEAST = re.compile(
     rf"{_NOT}{_LESS}|\b(?:at least|at the least|minimum|min|no less than|no fewer than|not less than"
     rf"|or more|upwards of"
     r"|from \d+ up|floor)\b"
-    rf"|{_NOT_HAN}[^，。；]{{0,4}}?(?:少于|低于|小于|短于|早于)|不足|至少|最少|最低|最短|最早|起码|下限|以上|起步"
+    rf"|{_NOT_HAN}[^，。；]{{0,4}}?(?:少于|低于|小于|短于|早于)|至少|最少|最低|最短|最早|起码|下限|以上|起步"
 )
 
 
