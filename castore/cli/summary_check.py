@@ -127,14 +127,7 @@ def _share_records(report: Report) -> list[Record]:
     return [
         Record(
             (kind, each.kept, each.lost, each.changed, each.invented, f"{each.share:.2f}"),
-            {
-                "kind": kind,
-                "kept": each.kept,
-                "lost": each.lost,
-                "changed": each.changed,
-                "invented": each.invented,
-                "share": round(each.share, 4),
-            },
+            {"kind": kind, **each.record()},
         )
         for kind, each in report.counts.items()
     ]

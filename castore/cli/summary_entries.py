@@ -323,13 +323,4 @@ def _fidelity_words(report: Report | None) -> str:
 def _fidelity_facts(report: Report | None) -> dict[str, Any] | None:
     if report is None:
         return None
-    return {
-        kind: {
-            "kept": each.kept,
-            "lost": each.lost,
-            "changed": each.changed,
-            "invented": each.invented,
-            "share": round(each.share, 4),
-        }
-        for kind, each in report.counts.items()
-    }
+    return {kind: each.record() for kind, each in report.counts.items()}

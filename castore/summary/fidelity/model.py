@@ -173,6 +173,15 @@ class Counts:
         """Of the source's facts those that were kept, 0 to 1; 1 where it has none."""
         return self.kept / self.total if self.total else 1.0
 
+    def record(self) -> dict[str, int | float]:
+        return {
+            "kept": self.kept,
+            "lost": self.lost,
+            "changed": self.changed,
+            "invented": self.invented,
+            "share": round(self.share, 4),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
