@@ -13,6 +13,7 @@ GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
 WORDS = {
     "collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how",
+    "scope": "list, show and declare scopes; 'ctx scope' lists how",
     "summary": "cache summaries, and check what they lost; 'ctx summary' lists how",
 }
 """First words of so many commands that the map has one line for them all."""

@@ -30,7 +30,7 @@ class TestMap:
             word = name.partition(" ")[0]
             shown = word if word in WORDS else name
             assert sum(line.startswith(f"  {shown} ") for line in done.lines) == 1
-        assert len(done.lines) <= 42
+        assert len(done.lines) <= 45
         assert max(map(len, done.lines)) <= 110
 
     def test_help_adds_the_options(self, shell: Shell) -> None:

@@ -1,0 +1,1 @@
+"""What is in an object, and what stands apart in it: from its bytes alone."""

@@ -1,0 +1,1 @@
+"""Where the context of a session went: the facts, and a page that shows them."""
