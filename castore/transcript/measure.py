@@ -66,6 +66,10 @@ class Meter:
         size += MESSAGE_TOKENS * (len(transcript.messages) + len(transcript.collapsed)) + CALL_TOKENS * calls
         return Measured(size, True, not is_exact)
 
+    def part_tokens(self, part: Part) -> int:
+        """Of a part that stands as it was; none of what never reaches the model."""
+        return 0 if part.kind is PartKind.UI else self._tokens(part, None, tokens.counter()[0])
+
     def bytes_a_token(self, rendered: Rendered, measured: Measured) -> float:
         """How many bytes of the view one token of its texts takes, on average. measured: what it takes."""
         if self._is_body:

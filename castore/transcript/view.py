@@ -41,7 +41,15 @@ if TYPE_CHECKING:
     from castore.store.batch import NameMove
     from castore.transcript.collapse.persistence import CollapseLog
 
-__all__ = ["DEFAULT_STRATEGIES", "View", "ViewRequest", "make_view", "plan_view"]
+__all__ = [
+    "DEFAULT_STRATEGIES",
+    "View",
+    "ViewRequest",
+    "make_view",
+    "plan_transcript",
+    "plan_view",
+    "session_transcript",
+]
 
 DEFAULT_STRATEGIES = ("transparent",)
 
@@ -173,8 +181,22 @@ def _planned(
     scope: str | None,
 ) -> View:
     """source: a session, no view."""
+    return plan_transcript(session_transcript(source, request), request, handle, log=log, scope=scope)
+
+
+def plan_transcript(
+    transcript: Transcript,
+    request: ViewRequest,
+    handle: StoreHandle | None = None,
+    *,
+    log: CollapseLog | None = None,
+    scope: str | None = None,
+) -> View:
+    """As `plan_view`, of a transcript that `session_transcript` read: one is read for several views.
+
+    Raises LimitExceeded, InvalidOption.
+    """
     strategies = find_strategies(request.strategies)
-    transcript = _read(source, request)
     if request.is_collapsed:
         if log is None and handle is not None:
             log = session_log(transcript, handle, request.session, scope)
@@ -259,11 +281,9 @@ def make_view(
     return replace(view, root=root)
 
 
-# --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _read(source: bytes, request: ViewRequest) -> Transcript:
-    """The session's transcript. Raises SessionInvalid, InvalidOption, LimitExceeded."""
+def session_transcript(source: bytes, request: ViewRequest) -> Transcript:
+    """What the views of a session are made of; of the request its format, branch and strictness count. Raises
+    SessionInvalid, InvalidOption, LimitExceeded."""
     records = read_records(source)
     transcript = read_transcript(records, ReadOptions(request.leaf, request.sidechain), format=request.format)
     if request.is_strict and transcript.oddities:
@@ -276,6 +296,9 @@ def _read(source: bytes, request: ViewRequest) -> Transcript:
     if request.leaf is None and request.sidechain is None:
         return replace(transcript, leaves=_followed(transcript))
     return transcript
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
 
 
 def _followed(transcript: Transcript) -> list[Leave]:
