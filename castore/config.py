@@ -25,6 +25,8 @@ __all__ = [
     "NAME_PATTERN",
     "OBJECT_BYTES_MAX",
     "OPERATOR",
+    "PAGE_BYTES",
+    "PAGE_BYTES_MIN",
     "PREVIEW_BYTES_MAX",
     "READS_BYTES_MAX",
     "READS_HELD_MAX",
@@ -35,6 +37,7 @@ __all__ = [
     "ROOT_CHAIN_MAX",
     "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
+    "SELECT_BYTES_MAX",
     "SESSION_RECORD_BYTES_MAX",
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
@@ -68,6 +71,15 @@ PREVIEW_BYTES_MAX = 160
 
 REFERENCE_BYTES_MAX = 4096
 """Longest reference that unfold reads; one that fold writes is under 600 bytes."""
+
+SELECT_BYTES_MAX = 128 << 20
+"""Longest JSON value that a JSONPath is looked for in: it is parsed whole, which takes ten times as much."""
+
+PAGE_BYTES = 8000
+"""What an answer for an agent has at most, if it does not say otherwise."""
+
+PAGE_BYTES_MIN = 64
+"""No page is shorter, so that each has room for something."""
 
 SESSION_RECORD_BYTES_MAX = 64 << 20
 """Longest record (a line, or a whole API body) of a session; the longest seen in real ones is 1.5 MB."""

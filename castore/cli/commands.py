@@ -59,9 +59,9 @@ COMMANDS: dict[str, Entry] = {
     ),
     "cat": Entry(
         "objects",
-        "castore.cli.objects",
-        "Write an object's bytes to stdout",
-        "ctx cat 3f9ac01b77de > rows.json",
+        "castore.cli.reading",
+        "Write objects, or items, lines or selected values of them, to stdout",
+        "ctx cat 3f9ac01b77de --items -20:",
     ),
     "show": Entry(
         "objects",

@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from castore.store import Store
     from castore.store.life import Listed
 
-__all__ = ["cat", "ls", "put", "show"]
+__all__ = ["ls", "put", "show"]
 
 _PARTLY = 3
-_HELD_BYTES_MAX = 64 << 20
 _EDGE_BYTES = 150
 _OBJECTS_SHOWN = 20
 
@@ -86,25 +85,6 @@ def put(
 def _put_record(path: str, staged: Staged) -> Record:
     facts = {"path": path, "digest": staged.digest, "size": staged.size, "is_new": staged.is_new}
     return Record((str(staged.digest),), facts)
-
-
-def cat(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout has the object's bytes, all of them and checked, or nothing."""
-    opened = find_store(store, scope).get()
-    digest = opened.resolve(ref)
-    target = output.binary_stdout()
-    found = opened.stat(digest)
-    if found is None or found.size <= _HELD_BYTES_MAX:
-        target.write(opened.read(digest))
-        return
-    import shutil
-    import tempfile
-
-    with output.working("checking"), tempfile.TemporaryFile() as spool:
-        for piece in opened.chunks(digest):
-            spool.write(piece)
-        spool.seek(0)
-        shutil.copyfileobj(spool, target, 1 << 20)
 
 
 def show(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "KeepFor",
     "KeepTurns",
     "Limit",
+    "MaxBytes",
     "Name",
     "Out",
     "PlainCommand",
@@ -101,6 +102,10 @@ Require = Annotated[
 ]
 Question = Annotated[
     str | None, typer.Option("--question", metavar="TEXT", help="What bears on this question comes first.")
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option("--max-bytes", metavar="N", help="Print at most N bytes, and say what is left out."),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 

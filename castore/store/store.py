@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from castore.index.seen import Naming
     from castore.index.views import ViewRow
     from castore.store.life import Life, Listed
+    from castore.store.ranged import RangedObject
     from castore.store.reads import ReadCount, ReadLog, Use
 
 __all__ = ["Store", "StoreHandle"]
@@ -201,6 +202,15 @@ class Store:
             self.reads.note(digest, size)
         else:
             count.add(digest.hex, size)
+
+    def ranged(self, digest: Digest, *, count: ReadCount | None = None) -> RangedObject:
+        """The object, to be read by parts, each of which is checked. count: as of `read`.
+
+        Raises ObjectMissing, ObjectPurged, ObjectDamaged.
+        """
+        from castore.store.ranged import RangedObject
+
+        return RangedObject(self.read(digest, count=count))
 
     @property
     def reads(self) -> ReadLog:

@@ -1,0 +1,74 @@
+"""What a REF of a command that reads means: one object, or those that a document has at some places.
+
+Law: `FILE#PATTERN` means the objects of the references and markers in the folded document (or view) FILE
+whose path fits the pattern, in the order in which they stand, each once. Anything else is what
+`Store.resolve` makes of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from castore.digest import Digest
+from castore.document import path
+from castore.document.grammar import value_end
+from castore.document.pattern import Pattern, parse_pattern
+from castore.document.reference import Reference
+from castore.document.scan import Segment, segments
+from castore.document.splice import unfold_parts
+from castore.document.strings import decode_literal
+from castore.errors import CastoreError, NotFound
+from castore.store.lookup import pasted
+from castore.store.store import Store
+
+__all__ = ["resolve"]
+
+_NO_NODES = 1 << 62
+_MARKER = b'"[ctx '
+
+
+def resolve(store: Store, text: str) -> list[Digest]:
+    """The objects that `text` means, at least one.
+
+    Raises what `Store.resolve` raises; of `FILE#PATTERN` NotFound where nothing there fits, DocumentInvalid,
+    LimitExceeded, InvalidOption, and CastoreError for a file that can't be read.
+    """
+    file, sign, pattern = text.partition("#$")
+    if not sign or not os.path.lexists(file):
+        return [store.resolve(text)]
+    wanted = parse_pattern("$" + pattern)
+    try:
+        with open(file, "rb") as document:
+            found = [
+                digest
+                for segment in segments(document.read, _NO_NODES)
+                for digest in _in_segment(store, segment, wanted)
+            ]
+    except CastoreError as error:
+        raise error.at(file) from error.__cause__
+    except OSError as error:
+        raise CastoreError(f"can't read '{file}': {error.strerror}", file=file) from error
+    if not found:
+        raise NotFound(
+            f"no reference in '{file}' is at '${pattern}'",
+            hint="patterns look like $.rows, $.messages[*].content, $..log",
+            subject=text,
+        )
+    return list(dict.fromkeys(found))
+
+
+def _in_segment(store: Store, segment: Segment, wanted: Pattern) -> Iterator[Digest]:
+    data = segment.data
+    references = {part.start: part for part in unfold_parts(data) if isinstance(part, Reference)}
+    if not references and _MARKER not in data:
+        return
+    for at, steps in path.values(data):
+        if not wanted.matches(steps):
+            continue
+        if at in references:
+            yield references[at].descriptor.digest
+        elif data.startswith(_MARKER, at):
+            marker = decode_literal(bytes(data[at : value_end(data, at)]))
+            if pasted(marker) != marker:
+                yield store.resolve(marker)
