@@ -22,10 +22,14 @@ __all__ = ["Access", "Granted", "resolve_access"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """As asked for. grants: scopes and globs; None: what the store says. scope: selected within them."""
+    """As asked for. grants: scopes and globs; None: what the store says. scope: selected within them.
+
+    scopes: several that are selected within them, to see all of these, and to write in the first; none: ().
+    """
 
     grants: tuple[str, ...] | None = None
     scope: str | None = None
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +111,20 @@ def resolve_access(
     is_by_default = grants is None
     if grants is None:
         grants = (OPERATOR,) if alone else (default,)
+    if access.scopes:
+        for each in access.scopes:
+            _check_selected(grants, each)
+        grants, is_by_default = access.scopes, False
     if access.scope is not None:
-        if access.scope != OPERATOR or OPERATOR not in grants:
-            parse_scope(access.scope)
-        if not _covers(grants, access.scope):
-            raise _denied(access.scope)
+        _check_selected(grants, access.scope)
     return Granted(grants, default, access.scope, is_by_default)
+
+
+def _check_selected(grants: tuple[str, ...], scope: str) -> None:
+    if scope != OPERATOR or OPERATOR not in grants:
+        parse_scope(scope)
+    if not _covers(grants, scope):
+        raise _denied(scope)
 
 
 def _covers(grants: Iterable[str], scope: str) -> bool:

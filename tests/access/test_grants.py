@@ -48,6 +48,29 @@ def granted(folder: Path, *grants: str, scope: str | None = None) -> Granted:
         store.close()
 
 
+class TestSeveralSelected:
+    """`Access.scopes`: all of these are seen, the first is written in, and none lies outside the grants."""
+
+    def test_are_what_the_caller_may_use(self) -> None:
+        found = resolve_access(Access(("team/*",), scopes=("team/b", "team/a")), None, "default", alone=False)
+        assert found.seen == ("team/b", "team/a")
+        assert found.writing_scope() == "team/b"
+        assert found.writing_scope("team/a") == "team/a"
+        with pytest.raises(ScopeDenied):
+            found.writing_scope("team/c")
+
+    @pytest.mark.parametrize("scopes", [("team/a", "other"), ("other",), ("*",), ("team/*",), ("a b",)])
+    def test_never_widen_the_grants(self, scopes: tuple[str, ...]) -> None:
+        for access in (Access(("team/*",), scopes=scopes), Access(None, scopes=scopes)):
+            with pytest.raises((ScopeDenied, InvalidOption)):
+                resolve_access(access, ("team/*",), "default", alone=False)
+
+    def test_make_an_operator_of_none_but_the_operator(self) -> None:
+        assert resolve_access(Access(("*",), scopes=("*",)), None, "default", alone=False).is_operator
+        assert not resolve_access(Access(("*",), scopes=("team/a",)), None, "default", alone=True).is_operator
+        assert not resolve_access(Access(None, scopes=("team/a",)), None, "team/a", alone=True).is_operator
+
+
 class TestGlobs:
     @pytest.mark.parametrize(
         ("glob", "covered", "not_covered"),
