@@ -1,4 +1,5 @@
-"""Arguments of a call that leave, but for what is short of them: the model still sees which file it wrote.
+"""Arguments of a call: their text; and what stands in their place if they leave, but for what is short of
+them, so that the model still sees which file it wrote.
 
 Law: what stands is an object, and each of its members that is short is as it was, byte for byte; in the place
 of each long one is the marker. If none is long, or it is no object, one member `ctx` holds the marker.
@@ -6,16 +7,48 @@ of each long one is the marker. If none is long, or it is no object, one member 
 
 from __future__ import annotations
 
+import json
 import re
 
 from castore.document.grammar import OBJECT
 from castore.document.single import single_value
+from castore.document.strings import decode_literal
 from castore.errors import DocumentInvalid, LimitExceeded
+from castore.transcript.model import Form, Part, Transcript
 from castore.transcript.values import Source, Value
 
-__all__ = ["json_bytes", "shorter_arguments"]
+__all__ = ["arguments_of", "json_bytes", "shorter_arguments"]
+
+_OF_CALLS = frozenset({"cache_control", "call_id", "id", "name", "status", "thoughtSignature", "type"})
+_OF_ARGUMENTS = frozenset({"action", "args", "arguments", "input", "operation"})
+"""Members of a call's block: what it may have without arguments, and what its arguments are called."""
 
 _HALF = re.compile("[\ud800-\udfff]")
+
+
+def arguments_of(transcript: Transcript, part: Part) -> str:
+    """The text of a call's arguments: of a string literal what it says, of any other value its JSON; of a
+    call that has none, an empty object's."""
+    literal = transcript.literal(part)
+    if literal.startswith(b'"'):
+        return decode_literal(literal)
+    text = literal.decode()
+    return "{}" if part.form is Form.FIXED and _is_whole_call(text, part) else text
+
+
+def _is_whole_call(text: str, part: Part) -> bool:
+    """Whether it is the block of a call that has no arguments, so its name and id and what goes with them."""
+    try:
+        block = json.loads(text, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(block, dict) or any(block.get(name) is not None for name in _OF_ARGUMENTS):
+        return False
+    ids = (block.get("id"), block.get("call_id"))
+    if part.call_id is not None and part.call_id in ids:
+        return True
+    is_named = part.tool is not None and block.get("name") == part.tool
+    return is_named and (_OF_CALLS | _OF_ARGUMENTS).issuperset(block)
 
 
 def json_bytes(text: str) -> bytes:

@@ -39,7 +39,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """strategy: name and version, `transparent@1`. head, tail: characters that a clip leaves. same_as: index
+    """strategy: name and version, `transparent@2`. head, tail: characters that a clip leaves. same_as: index
     of the part that stands in full."""
 
     act: Act

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from castore.transcript.collapse.hidden import Hidden
 from castore.transcript.decision import Act, boundary_turn
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason
+from castore.transcript.read_backs import ReadBacks
 from castore.transcript.render import ViewSplice
 from castore.transcript.view import View
 
@@ -64,6 +65,7 @@ def explain(view: View) -> Iterator[Explained]:
         return line
 
     boundary = boundary_turn(transcript, 1)
+    read_back = ReadBacks(transcript, view.options).kept()
     covered = 0
     for part in transcript.parts:
         while run is not None and run.start <= part.start:
@@ -72,7 +74,7 @@ def explain(view: View) -> Iterator[Explained]:
             run = next(waiting, None)
         if part.start < covered:
             continue
-        yield _of_part(view, part, splices.get(part.index), line_of(part.start), boundary)
+        yield _of_part(view, part, splices.get(part.index), line_of(part.start), boundary, read_back)
     while run is not None:
         yield _of_run(run, line_of(run.start), hidden)
         run = next(waiting, None)
@@ -119,7 +121,9 @@ _NAMES = {
 }
 
 
-def _of_part(view: View, part: Part, splice: ViewSplice | None, line: int, boundary: int) -> Explained:
+def _of_part(
+    view: View, part: Part, splice: ViewSplice | None, line: int, boundary: int, read_back: Collection[int]
+) -> Explained:
     decision = view.decisions.get(part.index)
     if splice is not None and decision is not None:
         return Explained(
@@ -142,7 +146,7 @@ def _of_part(view: View, part: Part, splice: ViewSplice | None, line: int, bound
         part.size,
         part.size,
         "whole",
-        _why_whole(part, decision is not None, boundary),
+        _why_whole(part, decision is not None, boundary, read_back),
         None,
         None,
     )
@@ -151,7 +155,7 @@ def _of_part(view: View, part: Part, splice: ViewSplice | None, line: int, bound
 _ACTS = {Act.MOVE: "moved", Act.DROP: "dropped", Act.CLIP: "clipped", Act.SAME: "same as before"}
 
 
-def _why_whole(part: Part, was_decided: bool, boundary: int) -> str:
+def _why_whole(part: Part, was_decided: bool, boundary: int, read_back: Collection[int]) -> str:
     if was_decided:
         return "no shorter"
     if part.kind is PartKind.PROSE:
@@ -162,6 +166,8 @@ def _why_whole(part: Part, was_decided: bool, boundary: int) -> str:
         return "error"
     if part.size <= least_bytes():
         return "small"
+    if part.index in read_back:
+        return "read back"
     if part.turn >= boundary:
         return "last turn or open loop"
     return "call" if part.kind is PartKind.CALL else "recent"

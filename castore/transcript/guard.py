@@ -15,15 +15,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from castore.document.strings import decode_literal
 from castore.errors import InvalidOption
-from castore.transcript.model import Form, Part, PartKind, Transcript
+from castore.transcript.arguments import arguments_of
+from castore.transcript.model import PartKind, Transcript
 
-__all__ = ["RepeatGuard", "arguments_of"]
+__all__ = ["RepeatGuard"]
 
-_OF_CALLS = frozenset({"cache_control", "call_id", "id", "name", "status", "thoughtSignature", "type"})
-_OF_ARGUMENTS = frozenset({"action", "args", "arguments", "input", "operation"})
-"""Members of a call's block: what it may have without arguments, and what its arguments are called."""
 _SHOWN = 160
 """Characters of the arguments, and of the name, that a message shows."""
 
@@ -121,31 +118,6 @@ def _number(text: str) -> int | float:
 
 def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no JSON")
-
-
-def arguments_of(transcript: Transcript, part: Part) -> str:
-    """The text of a call's arguments: of a string literal what it says, of any other value its JSON; of a
-    call that has none, an empty object's."""
-    literal = transcript.literal(part)
-    if literal.startswith(b'"'):
-        return decode_literal(literal)
-    text = literal.decode()
-    return "{}" if part.form is Form.FIXED and _is_whole_call(text, part) else text
-
-
-def _is_whole_call(text: str, part: Part) -> bool:
-    """Whether it is the block of a call that has no arguments, so its name and id and what goes with them."""
-    try:
-        block = json.loads(text, parse_int=str)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(block, dict) or any(block.get(name) is not None for name in _OF_ARGUMENTS):
-        return False
-    ids = (block.get("id"), block.get("call_id"))
-    if part.call_id is not None and part.call_id in ids:
-        return True
-    is_named = part.tool is not None and block.get("name") == part.tool
-    return is_named and (_OF_CALLS | _OF_ARGUMENTS).issuperset(block)
 
 
 def _shown(text: str) -> str:

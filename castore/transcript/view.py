@@ -111,7 +111,7 @@ class ViewRequest:
 
 @dataclass(frozen=True)
 class View:
-    """A view and how it came about. taken: ids of the strategies that made it.
+    """A view and how it came about. taken: ids of the strategies that made it; options: what they were told.
 
     root: None if the view is the session itself, or was only planned. measured: what it takes of its budget;
     None if there was none.
@@ -123,6 +123,7 @@ class View:
     taken: tuple[str, ...]
     root: Root | None = None
     measured: Measured | None = None
+    options: ViewOptions = field(default_factory=ViewOptions)
 
     @cached_property
     def source(self) -> Content:
@@ -217,11 +218,13 @@ def plan_transcript(
             fitted.rendered,
             taken=fitted.strategies,
             measured=fitted.measured,
+            options=fitted.options,
         )
     decisions = decide(transcript, strategies, request.options)
     rendered = render(transcript, decisions, request.options)
     _prove(rendered)
-    return View(transcript, decisions, rendered, taken=tuple(str(each.id) for each in strategies))
+    taken = tuple(str(each.id) for each in strategies)
+    return View(transcript, decisions, rendered, taken, options=request.options)
 
 
 def make_view(

@@ -73,7 +73,7 @@ class TestRoundTrip:
             *(["--strategy", name] for name in STRATEGY_NAMES if name != "cap"),
             ["--strategy", "cap", "--cap", "7000"],
             ["--cap", "5000", "--allow-prose"],
-            ["--strategy", "transparent, clip", "--strategy", "dedupe-reads@1"],
+            ["--strategy", "transparent, clip", "--strategy", "dedupe-reads@2"],
             ["--step", "1", "--mark-thinking", "no", "--fold-arguments", "0"],
             ["--strategy", "tiered", "--window", "2"],
             ["--strategy", "clip", "--limit", "50"],
@@ -81,8 +81,8 @@ class TestRoundTrip:
             ["--max-prose", "0"],
             ["--budget", "6kB"],
             ["--budget", "9kB", "--limit", "50", "--window", "3", "--allow-prose"],
-            ["--strategy", "clip@1", "--limit", "50"],
-            ["--strategy", "transparent,cap@1", "--cap", "5.5kB"],
+            ["--strategy", "clip@2", "--limit", "50"],
+            ["--strategy", "transparent,cap@2", "--cap", "5.5kB"],
         ],
         ids=" ".join,
     )
@@ -276,7 +276,7 @@ class TestBudgets:
         told = desk("view", "--budget", budget, stdin=SESSION)
         assert told.code == 0
         assert len(told.out) <= size
-        assert "note: to fit the budget: transparent@1, dedupe-reads@1" in told.err
+        assert "note: to fit the budget: transparent@2, dedupe-reads@2" in told.err
 
     def test_tokens(self, desk: Desk) -> None:
         told = desk("view", "--budget", "600-tokens", stdin=SESSION)
@@ -350,7 +350,7 @@ USAGE = [
     ["--cap", "0"],
     ["--cap", "big"],
     ["--cap", "3k-tokens"],
-    ["--strategy", "clip@1,clip"],
+    ["--strategy", "clip@2,clip"],
     ["--budget", "9" * 400],
     ["--move"],
     ["--leaf", "nowhere"],

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from castore.errors import DocumentInvalid, InvalidOption
+from castore.transcript.arguments import arguments_of
 from castore.transcript.formats import ReadOptions, read_transcript
-from castore.transcript.guard import RepeatGuard, arguments_of
+from castore.transcript.guard import RepeatGuard
 from castore.transcript.model import PartKind, Transcript
 from castore.transcript.records import read_records
 

@@ -33,7 +33,7 @@ class TestTexts:
         [
             ("transparent", ("transparent",)),
             ("transparent,clip", ("transparent", "clip")),
-            (" transparent , dedupe-reads@1", ("transparent", "dedupe-reads@1")),
+            (" transparent , dedupe-reads@2", ("transparent", "dedupe-reads@2")),
         ],
     )
     def test_are_strategies(self, text: str, names: tuple[str, ...]) -> None:
@@ -62,7 +62,7 @@ class TestWhatIsNone:
             {"strategies": "shrink"},
             {"strategies": ""},
             {"strategies": "clip,"},
-            {"strategies": "clip,clip@1"},
+            {"strategies": "clip,clip@2"},
             {"strategies": ("clip", "clip")},
             {"strategies": "clip@7"},
             {"strategies": None},

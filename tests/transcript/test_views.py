@@ -376,7 +376,7 @@ class TestBudgets:
             assert view.prose_is_complete
             sizes.append(view.rendered.size)
         assert sizes == sorted(sizes, reverse=True)
-        assert plan_view(session, ViewRequest(budget=Budget(len(session)))).taken == ("transparent@1",)
+        assert plan_view(session, ViewRequest(budget=Budget(len(session)))).taken == ("transparent@2",)
 
     def test_prose_leaves_only_if_allowed(self) -> None:
         session = pi_session(30).replace(b"please say how it went", b"please say how it went, " * 40)

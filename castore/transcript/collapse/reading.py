@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from castore.document.grammar import STRING
 from castore.document.strings import decode_literal
-from castore.transcript.guard import arguments_of
+from castore.transcript.arguments import arguments_of
 from castore.transcript.model import Message, Part, PartKind, Role, Transcript
 from castore.transcript.values import Source, Value, read_json
 

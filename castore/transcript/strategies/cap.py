@@ -2,7 +2,8 @@
 
 Laws: nothing leaves that need not; what leaves does so in quarters of the cap, so that earlier views stay
 prefixes for a while. The last turn and an open tool loop give their results only when nothing else is left,
-and their thinking never. If the cap can't be reached, all that may leave has left.
+and their thinking never; after them goes what was read back (castore.transcript.read_backs).
+If the cap can't be reached, all that may leave has left.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from castore.transcript.decision import (
 )
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
+from castore.transcript.read_backs import ReadBacks
 from castore.transcript.render import render
 
 __all__ = ["STRATEGY"]
@@ -37,7 +39,7 @@ _REASONS = {
 
 
 class Cap:
-    id = StrategyId("cap", 1)
+    id = StrategyId("cap", 2)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         decisions = dict(earlier)
@@ -65,10 +67,14 @@ def _in_order(transcript: Transcript, options: ViewOptions) -> Iterator[Part]:
     least = least_bytes(options.retrieve_with)
     parts = [part for part in transcript.parts if part.form not in (Form.FIXED, Form.NOTHING)]
     parts = [part for part in parts if part.size > least]
+    latest = ReadBacks(transcript, options).latest
+    read_back = [part for part in parts if part.index in latest]
+    parts = [part for part in parts if part.index not in latest]
     payloads = (PartKind.RESULT, PartKind.MEDIA, PartKind.UI, PartKind.UNKNOWN)
     yield from (part for part in parts if part.kind in payloads and part.turn < last)
     yield from (part for part in parts if part.kind is PartKind.THINKING and part.turn < last)
     yield from (part for part in parts if part.kind in payloads and part.turn >= last)
+    yield from read_back
     if options.cap_prose:
         yield from (part for part in parts if part.kind is PartKind.PROSE and part.form is Form.TEXT)
 

@@ -1,6 +1,7 @@
 """clip: one exit for all results. What is longer than a limit shows its head and its tail.
 
-Law: whether and how a result is clipped follows from that result alone, so it is the same in every view.
+Laws: whether and how a result is clipped follows from that result alone, so it is the same in every view;
+but what was read back stays whole (castore.transcript.read_backs).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from castore.document.strings import decode_literal
 from castore.transcript.decision import Act, Decision, Decisions, StrategyId, ViewOptions
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
+from castore.transcript.read_backs import ReadBacks
 
 __all__ = ["STRATEGY", "clipped", "head_and_tail", "text_length"]
 
@@ -16,13 +18,14 @@ _NOTICE_CHARACTERS = 200
 
 
 class Clip:
-    id = StrategyId("clip", 1)
+    id = StrategyId("clip", 2)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         decisions = dict(earlier)
         limit = options.clip_characters
+        kept = ReadBacks(transcript, options).kept()
         for part in transcript.parts_of(PartKind.RESULT):
-            if part.index not in decisions:
+            if part.index not in decisions and part.index not in kept:
                 decision = clipped(part, text_length(transcript, part, limit), limit, str(self.id))
                 if decision is not None:
                     decisions[part.index] = decision

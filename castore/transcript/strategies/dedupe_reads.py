@@ -4,7 +4,8 @@ Laws: the part that a marker points to stands in full, earlier in this view, wit
 between; and if the results are reads of files, no call between them wrote to one of those files: then the
 later one stands in full as well, whatever it says. A read lasts from its call to its result, and a write
 counts from its call on, for calls of one reply are made at once. Paths are compared as they are spelled, and
-by their last component alone if one of them is relative: nobody knows to what.
+by their last component alone if one of them is relative: nobody knows to what. What was read back stands in
+full itself (castore.transcript.read_backs): who fetched it wanted it here.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from hashlib import sha256
 from castore.transcript.decision import Act, Decision, Decisions, StrategyId, ViewOptions
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
+from castore.transcript.read_backs import ReadBacks
 
 __all__ = ["STRATEGY", "DedupeReads"]
 
 
 class DedupeReads:
-    id = StrategyId("dedupe-reads", 1)
+    id = StrategyId("dedupe-reads", 2)
 
     def __init__(self, lonely: frozenset[int] = frozenset()) -> None:
         self._lonely = lonely
@@ -38,11 +40,15 @@ class DedupeReads:
         calls = _first_calls(transcript)
         writes = _Writes(transcript, options.write_tools)
         least = least_bytes(options.retrieve_with)
+        kept = ReadBacks(transcript, options).kept()
         for part in transcript.parts_of(PartKind.RESULT):
             if part.size <= least or part.form is not Form.TEXT or part.index in decisions:
                 continue
             digest = sha256(transcript.literal(part)).digest()
             first = standing.get(digest)
+            if part.index in kept:
+                standing.setdefault(digest, part)
+                continue
             may_repeat = first is not None and not part.is_error and part.index not in self._lonely
             if first is None or not may_repeat or not self._is_repeat(transcript, writes, calls, first, part):
                 standing[digest] = part

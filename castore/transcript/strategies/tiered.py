@@ -2,13 +2,15 @@
 
 Laws: a clip always leaves a notice that names what was cut and how to read on. How a part is clipped changes
 once, when the window's edge passes it; the edge moves in steps of turns, and not into an open tool loop.
-Within the window the limit is the part's own affair, so it is the same from the first view on.
+Within the window the limit is the part's own affair, so it is the same from the first view on. What was read
+back stays whole (castore.transcript.read_backs).
 """
 
 from __future__ import annotations
 
 from castore.transcript.decision import Decision, Decisions, StrategyId, ViewOptions
 from castore.transcript.model import Part, PartKind, Transcript
+from castore.transcript.read_backs import ReadBacks
 from castore.transcript.strategies.clip import clipped, text_length
 
 __all__ = ["STRATEGY", "edge_turn"]
@@ -17,13 +19,14 @@ _KINDS = (PartKind.RESULT, PartKind.PROSE)
 
 
 class Tiered:
-    id = StrategyId("tiered", 1)
+    id = StrategyId("tiered", 2)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         edge = edge_turn(transcript, options)
+        kept = ReadBacks(transcript, options).kept(edge)
         decisions = dict(earlier)
         for part in transcript.parts:
-            if part.kind in _KINDS and part.index not in decisions:
+            if part.kind in _KINDS and part.index not in decisions and part.index not in kept:
                 limit = self._limit(part, edge, options)
                 decision = clipped(part, text_length(transcript, part, limit), limit, str(self.id))
                 if decision is not None:

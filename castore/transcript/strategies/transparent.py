@@ -1,8 +1,9 @@
 """transparent: prose stays verbatim, payloads move out (after Woolford 2026, transparent compaction).
 
 Laws: every prose part stands, unless `max_prose` says less; calls stand with their ids, names and (but for
-long ones, if asked) arguments; what moves was in a turn before the boundary, is no error, and is over four
-times its marker. What a view shows before the boundary is the same in every later view of the session.
+long ones, if asked) arguments; what moves was in a turn before the boundary, is no error, was not read back
+(castore.transcript.read_backs), and is over four times its marker.
+What a view shows before the boundary is the same in every later view of the session.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from castore.transcript.decision import (
 )
 from castore.transcript.marker import least_bytes
 from castore.transcript.model import Form, Part, PartKind, Reason, Transcript
+from castore.transcript.read_backs import ReadBacks
 
 __all__ = ["STRATEGY", "prose_to_leave"]
 
@@ -35,12 +37,13 @@ _PROSE_STEPS = 4
 
 
 class Transparent:
-    id = StrategyId("transparent", 1)
+    id = StrategyId("transparent", 2)
 
     def decide(self, transcript: Transcript, options: ViewOptions, earlier: Decisions) -> dict[int, Decision]:
         boundary = boundary_turn(transcript, options.step)
         decisions = dict(earlier)
-        movable = [part for part in transcript.parts if may_leave(part, boundary)]
+        kept = ReadBacks(transcript, options).kept()
+        movable = [part for part in transcript.parts if may_leave(part, boundary) and part.index not in kept]
         for part in movable:
             if part.form is not Form.NOTHING and _moves(part, options):
                 decisions[part.index] = self._decision(transcript, part, options)
