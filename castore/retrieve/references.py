@@ -46,7 +46,8 @@ def resolve(store: Store, text: str) -> list[Digest]:
                 for digest in _in_segment(store, segment, wanted)
             ]
     except CastoreError as error:
-        raise error.at(file) from error.__cause__
+        error.place = file if error.place is None else f"{file}: {error.place}"
+        raise
     except OSError as error:
         raise CastoreError(f"can't read '{file}': {error.strerror}", file=file) from error
     if not found:

@@ -7,6 +7,7 @@ twin, in which the others never were. A command or call without a row fails the 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -48,16 +49,24 @@ from tests.access.world import (
 
 # --- The command line ------------------------------------------------------------------------------
 
-REF, DOC, BIN = "{ref}", "{doc}", "{bin}"
-"""In a row: the object by its digest; a document that has a reference to it; a file of its bytes."""
+REF, DOC, BIN, IN_DOC = "{ref}", "{doc}", "{bin}", "{in doc}"
+"""In a row: the object by its digest; a document that has a reference to it; a file of its bytes; the object
+by its place in that document."""
 
 SESSION, VIEW, EDITED, TAILED = "{session}", "{view}", "{edited}", "{tailed}"
 """In a row: a file of a session; of its view; of that view, edited; of that view and a record after it."""
 
-OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN}, {SESSION, VIEW, EDITED, TAILED}
+OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN, IN_DOC}, {SESSION, VIEW, EDITED, TAILED}
 
 READS: dict[str, list[list[str]]] = {
-    "cat": [["cat", REF]],
+    "cat": [
+        ["cat", REF],
+        ["cat", "--bytes", "1:9", REF],
+        ["cat", "--lines", "-1", "--chars", "0:3", REF],
+        ["cat", "--select", "$..*", REF],
+        ["cat", "--max-bytes", "64", REF],
+        ["cat", IN_DOC],
+    ],
     "show": [["show", REF]],
     "why": [["why", REF]],
     "unfold": [
@@ -183,6 +192,7 @@ def whats(row: list[str]) -> list[str]:
 def filled(row: list[str], what: str, documents: Path) -> list[str]:
     values = {each: str(documents / f"{what}.{each[1:-1]}.jsonl") for each in OF_SESSIONS}
     values[DOC], values[BIN] = (str(documents / f"{what}.{each}") for each in ("json", "bin"))
+    values[IN_DOC] = values[DOC] + "#$.x"
     if what in DIGESTS:
         values[REF] = str(DIGESTS[what])
     return [values.get(each, each) for each in row]
@@ -254,7 +264,7 @@ class TestReads:
         self, built: Twins, digits: int
     ) -> None:
         told = compare(built, ["cat", Digest.of(OWN_TWIN).hex[:digits]])
-        assert told == (0, OWN_TWIN.decode(), "")
+        assert (told.code, json.loads(told.out)["text"], told.err) == (0, OWN_TWIN.decode(), "")
         compare(built, ["show", Digest.of(OWN_TWIN).hex[:digits]])
         whole = compare(built, ["cat", Digest.of(OTHER_TWIN).hex])
         assert whole.code == 12
@@ -464,6 +474,7 @@ METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
     "based_chain": chains,
     "change_setting": lambda store, what: store.change_setting("scopes.granted", "*"),
+    "ranged": lambda store, what: store.ranged(DIGESTS[what]).read(1, 9),
     "chunks": lambda store, what: list(store.chunks(DIGESTS[what])),
     "create_scope": lambda store, what: store.create_scope("team/c"),
     "digests": lambda store, what: list(store.digests(DIGESTS[what].hex[:2])) + list(store.digests()),
