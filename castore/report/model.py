@@ -319,7 +319,8 @@ class SessionFacts:
     """All facts of one session. moved, pairs: of the view that `view` names, one of `strategies`.
 
     tokens: of what the model gets of it. characters: of the file. turn_facts: in order; repeats, payloads,
-    tools: the biggest first; moved, pairs: in order of the file.
+    tools: the biggest first; moved, pairs: in order of the file. fold: None if `ctx fold` refuses the file,
+    which may have lines that are no JSON. stability: of the strategies that decide turn by turn.
     """
 
     name: str
@@ -338,7 +339,7 @@ class SessionFacts:
     payloads: Listed[Payload]
     repeats: Listed[RepeatFacts]
     strategies: tuple[StrategyFacts, ...]
-    fold: FoldFacts
+    fold: FoldFacts | None
     view: str
     moved: Listed[Moved]
     pairs: Listed[Pair]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from castore.document.strings import decode_literal
 from castore.transcript import tokens
@@ -68,7 +69,11 @@ class Meter:
 
     def part_tokens(self, part: Part) -> int:
         """Of a part that stands as it was; none of what never reaches the model."""
-        return 0 if part.kind is PartKind.UI else self._tokens(part, None, tokens.counter()[0])
+        return 0 if part.kind is PartKind.UI else self._tokens(part, None, self._count)
+
+    @cached_property
+    def _count(self) -> Callable[[bytes], int]:
+        return tokens.counter()[0]
 
     def bytes_a_token(self, rendered: Rendered, measured: Measured) -> float:
         """How many bytes of the view one token of its texts takes, on average. measured: what it takes."""
