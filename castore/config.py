@@ -18,6 +18,9 @@ __all__ = [
     "FIELD_CHARACTERS_MAX",
     "FRAME_BYTES",
     "GRANTS_MAX",
+    "GREP_EXCERPT_BYTES",
+    "GREP_PATTERN_CHARACTERS_MAX",
+    "GREP_SECONDS_MAX",
     "HELD_BYTES_MAX",
     "HELD_OBJECT_BYTES_MAX",
     "LOCK_TIMEOUT_SECONDS",
@@ -80,6 +83,15 @@ PAGE_BYTES = 8000
 
 PAGE_BYTES_MIN = 64
 """No page is shorter, so that each has room for something."""
+
+GREP_EXCERPT_BYTES = 160
+"""What a hit shows of the place that was found, at most."""
+
+GREP_PATTERN_CHARACTERS_MAX = 4000
+"""Longest pattern that is searched for."""
+
+GREP_SECONDS_MAX = 60.0
+"""A search gives up if a piece of its work takes longer: some patterns would take for ever."""
 
 SESSION_RECORD_BYTES_MAX = 64 << 20
 """Longest record (a line, or a whole API body) of a session; the longest seen in real ones is 1.5 MB."""
