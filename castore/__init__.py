@@ -20,7 +20,9 @@ if TYPE_CHECKING:
         get,
         init_store,
         open_store,
+        page,
         put,
+        read,
         stat,
         unfold_bytes,
         unfold_value,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         ValueNotFoldable,
         ViewMissing,
     )
+    from castore.retrieve.address import Address
     from castore.summary.cache import Made, SummaryCache
     from castore.summary.fidelity.check import check_text
     from castore.summary.fidelity.requirements import fidelity_check
@@ -87,6 +90,7 @@ if TYPE_CHECKING:
     from castore.transcript.view import ViewRequest, make_view, plan_view
 
 __all__ = [
+    "Address",
     "BaseMissing",
     "Budget",
     "CastoreError",
@@ -155,8 +159,10 @@ __all__ = [
     "make_view",
     "open_store",
     "overflow_of",
+    "page",
     "plan_view",
     "put",
+    "read",
     "read_session",
     "stat",
     "unfold_bytes",
@@ -165,6 +171,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Address": "retrieve.address",
     "Budget": "transcript.budget",
     "CollapseCoordinator": "transcript.collapse.coordinator",
     "Command": "transcript.collapse.command",

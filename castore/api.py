@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from castore.config import parse_grants
+from castore.config import PAGE_BYTES, parse_grants
 from castore.digest import Bytes, Digest
-from castore.errors import DocumentInvalid
+from castore.errors import DigestAmbiguous, DocumentInvalid
 from castore.fold.fold import FoldedSpan, FoldReport, plan_stream
 from castore.fold.policy import FoldPolicy
 from castore.fold.unfold import UnfoldReport
@@ -28,6 +28,8 @@ from castore.transcript.verifying import verify_documents, verify_files
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
+    from castore.retrieve.address import Address
+    from castore.retrieve.pages import Page
     from castore.transcript.view import ViewRequest
 
 __all__ = [
@@ -51,8 +53,10 @@ __all__ = [
     "init_store",
     "keep",
     "open_store",
+    "page",
     "plan_stream",
     "put",
+    "read",
     "stat",
     "unfold_bytes",
     "unfold_stream",
@@ -326,6 +330,48 @@ def collect(
 def get(store: Store, digest: Digest | str) -> bytes:
     """The object's bytes, digested again. Raises ObjectMissing, ObjectDamaged."""
     return store.read(Digest.parse(digest) if isinstance(digest, str) else digest)
+
+
+def read(
+    store: Store,
+    reference: str,
+    *,
+    select: Sequence[str] = (),
+    items: str | None = None,
+    lines: str | None = None,
+    chars: str | None = None,
+    bytes: str | None = None,
+) -> bytes:
+    """A part of an object: exactly what `ctx cat` prints for the same words (docs/retrieval.md).
+
+    reference: a digest, 6 or more of its digits, a name, a whole marker or reference, `FILE#PATTERN`. items,
+    …: Python slices as text (`3:9`, `-20:`, `7`). Only what is needed of a large object is read, and that is
+    checked. Raises ObjectMissing, ObjectPurged, ObjectDamaged, NameMissing, DigestAmbiguous, NotFound,
+    InvalidOption, DocumentInvalid, LimitExceeded.
+    """
+    from castore.retrieve.address import Address
+    from castore.retrieve.reading import read
+    from castore.retrieve.references import resolve
+
+    address = Address.parse(select, items=items, lines=lines, chars=chars, bytes=bytes)
+    return b"".join(piece for each in resolve(store, reference) for piece in read(store, each, address))
+
+
+def page(
+    store: Store, reference: str, address: Address | None = None, *, max_bytes: int = PAGE_BYTES
+) -> Page:
+    """At most `max_bytes` of what the address means in one object, and the addresses of the rest (`next`).
+
+    reference: as of `read`, but of one object. Raises what `read` raises.
+    """
+    from castore.retrieve.address import WHOLE
+    from castore.retrieve.pages import page
+    from castore.retrieve.references import resolve
+
+    digests = resolve(store, reference)
+    if len(digests) > 1:
+        raise DigestAmbiguous(reference, [str(each) for each in digests])
+    return page(store, digests[0], address or WHOLE, max_bytes)
 
 
 def stat(store: Store, digest: Digest | str) -> ObjectStat | None:

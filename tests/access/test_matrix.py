@@ -400,7 +400,9 @@ Call = Callable[[Store, Any], Any]
 CALLS: dict[str, Call] = {
     "get": lambda store, what: api.get(store, DIGESTS[what]),
     "stat": lambda store, what: api.stat(store, DIGESTS[what]),
+    "page": lambda store, what: api.page(store, str(DIGESTS[what]), max_bytes=64).data,
     "put": lambda store, what: api.put(store, OBJECTS[what]),
+    "read": lambda store, what: api.read(store, str(DIGESTS[what]), bytes="1:9"),
     "keep": lambda store, what: api.keep(store, str(DIGESTS[what])),
     "fold_bytes": lambda store, what: api.fold_bytes(store, reference(OBJECTS[what]) + OWN_DOCUMENT),
     "fold_stream": folded,

@@ -67,6 +67,7 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
     ("tag", "a root"): ["tag", "verse", "poem"],
     ("keep", "a root"): ["keep", "poem"],
     ("ls", "an object"): ["ls"],
+    ("cat", "a page"): ["cat", "poem"],
     ("put", "a file"): ["put", "in.json"],
     ("show", "an object"): ["show", "poem"],
     ("show", "a root"): ["show", "outage"],
@@ -106,7 +107,7 @@ class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
         on_page -= {"ctx", "fold --dry-run", "view --explain", "summary check --shares"}
-        assert on_page == set(COMMANDS) - {"cat", "unfold", "clip"}
+        assert on_page == set(COMMANDS) - {"unfold", "clip"}
         here = {row for row in fields() if not row[0].startswith(ELSEWHERE)}
         assert here == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, *OF_A_REPEAT, ("ctx", "an error")}
 
