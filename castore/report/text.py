@@ -1,0 +1,100 @@
+"""Numbers and foreign text as a page shows them.
+
+Laws: `shown` is safe inside an element and inside a quoted attribute, and has no character that steers: what
+nobody sees, and what turns the direction of what follows, stands as its code (`\\u202e`). It can be encoded
+as UTF-8 whatever it was given. Text is never parsed, so nothing in it is markup, a link or a script.
+"""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+from markupsafe import Markup, escape
+
+__all__ = ["count_text", "excerpt", "percent_text", "plain", "plural", "short_count", "shown", "size_text"]
+
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+"""Categories of Unicode: controls, formats, halves of characters, private ones, separators of lines
+and paragraphs."""
+
+_SEEN = frozenset("\n\t\u200c\u200d")
+"""But for these: white space, and the two that only join or part the letters beside them."""
+
+_SPACE = "\u00a0"
+"""Where no line may end."""
+
+
+def shown(text: str) -> Markup:
+    """`text`, escaped; each character in it that nobody would see is set as its code."""
+    text = text.replace("\r\n", "\n")
+    hidden = _hidden_in(text)
+    escaped = escape(text)
+    if not hidden:
+        return escaped
+    return Markup(
+        str(escaped).translate({ord(each): f'<span class="cp">{_code(each)}</span>' for each in hidden})
+    )
+
+
+def plain(text: str) -> str:
+    """The same for a title, which has no elements: not escaped."""
+    text = " ".join(text.split())
+    return text.translate({ord(each): _code(each) for each in _hidden_in(text)})
+
+
+def _hidden_in(text: str) -> list[str]:
+    return [each for each in set(text) - _SEEN if category(each) in _HIDDEN]
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def excerpt(text: str, characters_max: int) -> str:
+    """The head and the tail of `text`, with how many characters are left out between them."""
+    if len(text) <= characters_max:
+        return text
+    head = characters_max * 3 // 4
+    tail = characters_max - head
+    return f"{text[:head]} … ({len(text) - head - tail:,} characters more) … {text[-tail:]}"
+
+
+def size_text(size: float) -> str:
+    """`312 B`, `4.1 kB`, `1.9 MB`: powers of 1000, two or three digits. No line ends between number and unit."""
+    amount, units = float(size), iter(("B", "kB", "MB", "GB", "TB"))
+    unit = next(units)
+    while abs(amount) >= 999.5 and unit != "TB":
+        amount, unit = amount / 1000, next(units)
+    number = f"{amount:.1f}" if unit != "B" and abs(amount) < 9.95 else f"{amount:,.0f}"
+    return f"{number}{_SPACE}{unit}"
+
+
+def short_count(count: float) -> str:
+    """`312`, `4.1 k`, `1.9 M`: about how many."""
+    return size_text(count).removesuffix("B").removesuffix(_SPACE)
+
+
+def count_text(count: int) -> str:
+    return f"{count:,}"
+
+
+def plural(count: int, word: str, words: str | None = None) -> str:
+    """`1 turn`, `1,200 turns`."""
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
+
+
+def percent_text(part: float, whole: float) -> str:
+    """`88 %`, `4.2 %`, `99.8 %`: never 0 % of something, nor 100 % of less than all."""
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    if 0 < share < 0.1:
+        number = "< 0.1"
+    elif 99.9 < share < 100:
+        number = "> 99.9"
+    else:
+        number = f"{share:.1f}" if 0 < share < 9.95 or 99 < share < 100 else f"{share:.0f}"
+    return f"{number}{_SPACE}%"
