@@ -30,11 +30,14 @@ TEXTS_BYTES_MAX = 2_200_000
 
 COLUMNS_MAX = 150
 """Columns of a chart, and rows of the table beneath it: of more turns neighbours are drawn together."""
-PAIRS_A_GROUP = 24
+PAIRS_A_GROUP = 40
 ROWS_MAX = 40
 """Rows of tables that tell the biggest."""
 LONG_CHARACTERS, BEGINNING_CHARACTERS = 700, 280
 """A text of more characters is folded up, and this much of it shows."""
+
+_SHORTER = (1500, LONG_CHARACTERS, BEGINNING_CHARACTERS)
+"""Characters to which the texts of pairs are shortened, where all of them are too much."""
 
 _ROW_BYTES, _PAIR_BYTES = 760, 420
 """What a row of the table of what moved, and a pair, take beside their texts."""
@@ -176,7 +179,7 @@ def _section(facts: Facts, id: str, bytes_max: int) -> Section:
     kinds = tuple(key for key in KINDS if sizes.get(key))
     rows = tuple(_turn_rows(facts.turn_facts))
     moved = _within(facts.moved, bytes_max // 2, _moved_bytes)
-    pairs = _within(facts.pairs, bytes_max // 2, _pair_bytes)
+    pairs = _within(_shortened(facts.pairs, bytes_max // 2), bytes_max // 2, _pair_bytes)
     cut_facts = replace(
         facts,
         moved=moved,
@@ -211,6 +214,17 @@ def _within(listed: Listed[T], bytes_max: int, cost: Callable[[T], int]) -> List
     costs = accumulate(map(cost, listed.shown))
     count = sum(1 for total in costs if total <= bytes_max)
     return Listed(listed.shown[:count], listed.total)
+
+
+def _shortened(pairs: Listed[Pair], bytes_max: int) -> Listed[Pair]:
+    """If all of them are too much, long texts have their beginnings, so that more of them are there."""
+    shorter = pairs
+    for most in _SHORTER:
+        if sum(map(_pair_bytes, shorter.shown)) <= bytes_max:
+            break
+        shown = (replace(each, text=each.text[:most], shown=each.shown and each.shown[:most]) for each in pairs.shown)
+        shorter = Listed(tuple(shown), pairs.total)
+    return shorter
 
 
 def _moved_bytes(moved: Moved) -> int:
@@ -326,7 +340,7 @@ def _grouped(pairs: Sequence[Pair]) -> Iterator[PairGroup]:
     group: list[Pair] = []
     for pair in pairs:
         is_full = len(group) >= PAIRS_A_GROUP and pair.turn != group[-1].turn
-        if is_full or len(group) >= 4 * PAIRS_A_GROUP:
+        if is_full or len(group) >= 3 * PAIRS_A_GROUP:
             yield _group(group)
             group = []
         group.append(pair)

@@ -61,11 +61,16 @@ def moved(view: View) -> Listed[Moved]:
 
 
 def pairs(view: View) -> Listed[Pair]:
-    """What the model gets of each part, in order of the file; without what never reaches it."""
+    """What the model gets of each part, in order of the file; without what never reaches it.
+
+    Of a session of many parts all prose is among them before anything else is: it is what people look for.
+    """
     transcript = view.transcript
     splices = {each.part: each for each in view.rendered.splices if each.part is not None}
     parts = [part for part in transcript.parts if part.kind is not PartKind.UI]
-    found = (_pair(transcript, part, splices.get(part.index)) for part in parts[:PAIRS_MAX])
+    chosen = sorted(parts, key=lambda part: part.kind is not PartKind.PROSE)[:PAIRS_MAX]
+    chosen.sort(key=lambda part: part.index)
+    found = (_pair(transcript, part, splices.get(part.index)) for part in chosen)
     return Listed(tuple(found), len(parts))
 
 

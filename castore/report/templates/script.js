@@ -74,6 +74,7 @@
     const read = (to) => {
       if (columns[at]) columns[at].classList.remove("is-read");
       at = to;
+      readout.classList.toggle("is-read", Boolean(columns[at]));
       if (!columns[at]) return;
       columns[at].classList.add("is-read");
       readout.textContent = columns[at].querySelector("title").textContent;
