@@ -51,6 +51,12 @@ COMMANDS: dict[str, Entry] = {
         "Check every reference in files; without files, check the whole store",
         "ctx verify folded.json",
     ),
+    "diff": Entry(
+        "documents",
+        "castore.cli.differing",
+        "Say what is folded, or left a view, in one of two files and not in the other",
+        "ctx diff small.jsonl session.jsonl",
+    ),
     "put": Entry(
         "objects",
         "castore.cli.objects",
@@ -65,8 +71,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "show": Entry(
         "objects",
-        "castore.cli.objects",
-        "Show an object's facts, a preview and its roots, or a root's facts and objects",
+        "castore.cli.showing",
+        "Show what an object holds and what stands apart in it, or a root's objects",
         "ctx show 3f9ac01b77de",
     ),
     "ls": Entry(

@@ -133,6 +133,14 @@ class RecordedView:
     def source(self, data: bytes) -> tuple[bytes, int]:
         """The session's bytes, with the tail that `data` has after the view; and how many splices came back.
 
+        Raises what `spanned` raises.
+        """
+        back, spans = self.spanned(data)
+        return back, len(spans)
+
+    def spanned(self, data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+        """The session's bytes, with the tail; and where each splice's span stands in them.
+
         Raises ObjectMissing, ObjectPurged, ObjectDamaged, RootDamaged; UnfoldMismatch; ViewMissing for a tail
         with markers that are none of this view's.
         """
@@ -141,29 +149,36 @@ class RecordedView:
         splices = splices_of(self.store, self.root)
         if len(data) > self.size:
             _check_tail(data[self.size :], {splice.descriptor.digest.short for splice in splices})
-        for piece in self._pieces(memoryview(data)[: self.size], splices):
+        spans: list[tuple[int, int]] = []
+        size = 0
+        for is_splice, piece in self._pieces(memoryview(data)[: self.size], splices):
             whole.update(piece)
             pieces.append(piece)
+            if is_splice:
+                spans.append((size, size + len(piece)))
+            size += len(piece)
         expected = self.root.source
         if expected is None or whole.hexdigest() != expected.digest.hex:
             raise UnfoldMismatch(
                 f"what came back has digest 'sha256:{whole.hexdigest()[:16]}', not that of the session",
                 hint="'ctx verify' tells what is damaged",
             )
-        return b"".join([*pieces, memoryview(data)[self.size :]]), len(splices)
+        return b"".join([*pieces, memoryview(data)[self.size :]]), spans
 
-    def _pieces(self, view: memoryview, splices: list[RecordedSplice]) -> Iterator[bytes | memoryview]:
+    def _pieces(
+        self, view: memoryview, splices: list[RecordedSplice]
+    ) -> Iterator[tuple[bool, bytes | memoryview]]:
+        """The session's pieces, in order; and of each whether it is the span of a splice."""
         done = 0
         count = ReadCount()
         for splice in splices:
             if not done <= splice.start <= splice.start + splice.size <= len(view):
                 raise _not_a_view(self.root)
-            yield view[done : splice.start]
-            yield splice.before
-            yield rebuild(splice.descriptor, self.store.read(splice.descriptor.digest, count=count))
-            yield splice.after
+            yield False, view[done : splice.start]
+            literal = rebuild(splice.descriptor, self.store.read(splice.descriptor.digest, count=count))
+            yield True, b"".join((splice.before, literal, splice.after))
             done = splice.start + splice.size
-        yield view[done:]
+        yield False, view[done:]
         self.store.reads.note_all(count, self.root.document.digest if self.root.document else None)
 
 

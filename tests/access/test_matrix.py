@@ -85,6 +85,12 @@ READS: dict[str, list[list[str]]] = {
         ["verify", "--no-markers", VIEW],
         ["verify", "--no-markers", DOC],
     ],
+    "diff": [
+        ["diff", DOC, BIN],
+        *(["diff", each, SESSION] for each in (VIEW, EDITED, TAILED)),
+        ["diff", "--max-bytes", "99", SESSION, VIEW],
+        ["diff", TAILED, VIEW],
+    ],
     "collapse status": [["collapse", "status", SESSION]],
     "collapse log": [["collapse", "log", "--summaries", SESSION]],
     "guard": [["guard", "--name", "read", "--arguments", '{"path":"9.txt"}', SESSION]],
@@ -476,6 +482,7 @@ METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
     "based_chain": chains,
     "change_setting": lambda store, what: store.change_setting("scopes.granted", "*"),
+    "newest_objects": lambda store, what: [(str(each), size) for each, size in store.newest_objects()],
     "ranged": lambda store, what: store.ranged(DIGESTS[what]).read(1, 9),
     "chunks": lambda store, what: list(store.chunks(DIGESTS[what])),
     "create_scope": lambda store, what: store.create_scope("team/c"),
@@ -565,7 +572,7 @@ def appended(store: Store, what: str) -> Any:
     return told
 
 
-OF_ALL = {"view_bytes", "root", "roots", "scope", "scopes", "stats", "views"}
+OF_ALL = {"newest_objects", "view_bytes", "root", "roots", "scope", "scopes", "stats", "views"}
 """Calls that take no object: once is enough."""
 
 BATCH: dict[str, Call] = {

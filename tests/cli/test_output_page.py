@@ -90,6 +90,7 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("repair", "the summary"): ["repair"],
 }
 OF_A_REPEAT = {("guard", "a repeat")}
+OF_DIFFERENCES = {("diff", "a difference"), ("diff", "the summary")}
 """These are held to the page elsewhere."""
 ELSEWHERE = ("collapse ", "summary ")
 """So is what these commands print: tests/cli/test_collapse.py and test_summary.py."""
@@ -109,7 +110,14 @@ class TestFields:
         on_page -= {"ctx", "fold --dry-run", "view --explain", "summary check --shares"}
         assert on_page == set(COMMANDS) - {"unfold", "clip"}
         here = {row for row in fields() if not row[0].startswith(ELSEWHERE)}
-        assert here == {*ON_STDOUT, *ON_STDERR, *OF_DAMAGE, *OF_A_REPEAT, ("ctx", "an error")}
+        assert here == {
+            *ON_STDOUT,
+            *ON_STDERR,
+            *OF_DAMAGE,
+            *OF_A_REPEAT,
+            *OF_DIFFERENCES,
+            ("ctx", "an error"),
+        }
 
     @pytest.mark.parametrize("row", ON_STDOUT, ids=" ".join)
     def test_on_stdout(self, filled: Shell, row: tuple[str, str]) -> None:
@@ -136,6 +144,12 @@ class TestFields:
     def test_of_a_repeat(self, shell: Shell) -> None:
         (row,) = shell(*GUARD, "--json", stdin=REPEATING).rows
         assert set(row) == fields()["guard", "a repeat"]
+
+    def test_of_differences(self, filled: Shell) -> None:
+        done = filled("diff", "in.json", "out.json", "--json")
+        assert done.code == 1
+        assert {frozenset(each) for each in done.rows} == {frozenset(fields()["diff", "a difference"])}
+        assert set(summary(done.err)) == fields()["diff", "the summary"]
 
     def test_of_an_error(self, filled: Shell) -> None:
         assert set(filled("cat", "nothing", "--json").error) == fields()["ctx", "an error"]
@@ -170,6 +184,7 @@ class TestColumns:
         "why": ["why", "poem"],
         "fold --dry-run": ["fold", "--dry-run", "in.json"],
         "view --explain": ["view", "--explain", "session.jsonl"],
+        "diff": ["diff", "in.json", "out.json"],
         "scope list": ["scope", "list"],
         "config": ["config"],
         "purge --dry-run": ["purge", "DIGEST", "--reason", "x", "--dry-run"],
