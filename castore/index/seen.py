@@ -27,6 +27,7 @@ __all__ = [
     "named_only_by",
     "namers",
     "naming",
+    "newest",
     "scope_names",
     "seen_clause",
     "total",
@@ -84,6 +85,19 @@ def digests(connection: sqlite3.Connection, prefix: str, seen: Seen, now: float)
         (low, high, now, *scopes),
     )
     return [Digest(row[0].hex()) for row in rows]
+
+
+def newest(connection: sqlite3.Connection, seen: Seen, now: float) -> list[tuple[Digest, int | None]]:
+    """The objects that are seen, those that were named last first, each with its size if it has a row."""
+    clause, scopes = seen_clause(seen)
+    rows = connection.execute(
+        "SELECT named.digest, objects.size FROM (SELECT digest, MAX(sequence) AS latest FROM root_objects"
+        f" JOIN roots ON number=root WHERE (expires IS NULL OR expires>?) AND {clause}"
+        " GROUP BY digest) AS named LEFT JOIN objects ON objects.digest=named.digest"
+        " ORDER BY latest DESC, named.digest",
+        (now, *scopes),
+    )
+    return [(Digest(row[0].hex()), row[1]) for row in rows]
 
 
 def naming(connection: sqlite3.Connection, digest: Digest, seen: Seen, now: float) -> Naming:

@@ -156,6 +156,18 @@ class Queries:
         found = self.ask(lambda connection: rows.digests(connection, prefix, seen, now))
         return [digest for digest in found if source.stat(digest) is not None]
 
+    def newest_objects(self) -> list[tuple[Digest, int | None]]:
+        """The objects that the caller sees, those that were named last first, with sizes as far as known; the
+        operator's, too, that nothing names. Some may be gone."""
+        from castore.index import seen as rows
+
+        now = self._parts.clock()
+        found = self.ask(lambda connection: rows.newest(connection, self.seen, now))
+        if self.seen is None:
+            named = {digest for digest, _ in found}
+            found += [(digest, None) for digest in self._parts.source.digests("") if digest not in named]
+        return found
+
     def named_digests(self) -> list[Digest]:
         """The objects that the caller's roots name, expired ones too, there or not; sorted."""
         from castore.index import seen as rows

@@ -269,6 +269,10 @@ class Store:
             return self.parts.source.digests(prefix)
         return iter(self._queries.digests(prefix))
 
+    def newest_objects(self) -> list[tuple[Digest, int | None]]:
+        """Every object that may be there, those named last first, each with its size if that is known."""
+        return self._queries.newest_objects()
+
     def resolve(self, text: str) -> Digest:
         """The digest of the object that `text` names, which is there.
 
