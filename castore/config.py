@@ -19,6 +19,7 @@ __all__ = [
     "FRAME_BYTES",
     "GRANTS_MAX",
     "GREP_EXCERPT_BYTES",
+    "GREP_HITS_FEW",
     "GREP_PATTERN_CHARACTERS_MAX",
     "GREP_SECONDS_MAX",
     "HELD_BYTES_MAX",
@@ -42,6 +43,8 @@ __all__ = [
     "SCOPE_PATTERN",
     "SELECT_BYTES_MAX",
     "SESSION_RECORD_BYTES_MAX",
+    "SHOWN_BYTES",
+    "SHOWN_BYTES_MIN",
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
@@ -84,8 +87,17 @@ PAGE_BYTES = 8000
 PAGE_BYTES_MIN = 64
 """No page is shorter, so that each has room for something."""
 
+SHOWN_BYTES = 700
+"""What the overview of an object has at most, if it does not say otherwise."""
+
+SHOWN_BYTES_MIN = 100
+"""No overview is shorter, so that each says at least what the object is."""
+
 GREP_EXCERPT_BYTES = 160
 """What a hit shows of the place that was found, at most."""
+
+GREP_HITS_FEW = 10
+"""Who asks for no more hits than this has little room: all but the first are told in brief."""
 
 GREP_PATTERN_CHARACTERS_MAX = 4000
 """Longest pattern that is searched for."""

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 from castore.config import MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
 from castore.digest import SHORT_HEX, Digest
 from castore.errors import CastoreError
+from castore.overview.words import age_text, count_text, date_text, iso_text, plural, size_text
 
 __all__ = [
     "Count",
@@ -312,56 +313,10 @@ def plain(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, Moment):
-        return _iso(value)
+        return iso_text(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return printable(str(value))
-
-
-def size_text(size: int) -> str:
-    """`312 B`, `4.1 kB`, `201 kB`, `1.9 MB`: powers of 1000, two or three digits."""
-    amount, units = float(size), iter(("B", "kB", "MB", "GB", "TB", "PB", "EB"))
-    unit = next(units)
-    while amount >= 999.5 and unit != "EB":
-        amount, unit = amount / 1000, next(units)
-    return f"{amount:.1f} {unit}" if unit != "B" and amount < 9.95 else f"{amount:.0f} {unit}"
-
-
-def count_text(count: int) -> str:
-    return f"{count:,}"
-
-
-def plural(count: int, word: str, words: str | None = None) -> str:
-    """`1 object`, `12,000 objects`."""
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
-
-
-def age_text(moment: float, now: float) -> str:
-    """`just now`, `3 minutes ago`, `yesterday`, `12 days ago`; the date when it is further off, or ahead."""
-    seconds = now - moment
-    if seconds < -60 or seconds >= 30 * 86_400:
-        return date_text(moment)
-    if seconds < 60:
-        return "just now"
-    if seconds < 3600:
-        return f"{plural(int(seconds // 60), 'minute')} ago"
-    if seconds < 86_400:
-        return f"{plural(int(seconds // 3600), 'hour')} ago"
-    days = int(seconds // 86_400)
-    return "yesterday" if days == 1 else f"{days} days ago"
-
-
-def date_text(moment: float) -> str:
-    """The day, in UTC: `2026-12-13`."""
-    return _iso(moment)[:10]
-
-
-def _iso(moment: float) -> str:
-    """UTC, to the second. A time no calendar has prints as seconds."""
-    try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-    except (OverflowError, ValueError, OSError):
-        return f"{moment:.0f}"
 
 
 def _json(facts: Mapping[str, Any]) -> str:
@@ -376,7 +331,7 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, Digest):
         return str(value)
     if isinstance(value, Moment):
-        return _iso(value)
+        return iso_text(value)
     if isinstance(value, Mapping):
         return {str(key): _json_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,0 +1,79 @@
+"""show: what an object is and what stands apart in it; what a root is and which objects it keeps."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from castore.cli import output
+from castore.cli.locate import find_store
+from castore.cli.objects import list_record
+from castore.cli.output import Count, Record
+from castore.cli.parameters import Json, ReadScope, Reference, StoreFolder, parse_count
+from castore.cli.roots import life_facts, root_facts, root_lines
+from castore.config import SHOWN_BYTES
+from castore.digest import Digest
+
+if TYPE_CHECKING:
+    from castore.roots.model import Root
+    from castore.store import Store
+
+__all__ = ["show"]
+
+_OBJECTS_SHOWN = 20
+
+
+def show(
+    ref: Reference,
+    max_bytes: Annotated[
+        str | None,
+        typer.Option("--max-bytes", metavar="N", help=f"Say it in at most N bytes (default: {SHOWN_BYTES})."),
+    ] = None,
+    scope: ReadScope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """stdout says what the object is, what stands apart in it, its members, how it begins and ends, and what
+    names it. Its bytes are checked; of a very large object those that were looked at.
+
+    Of a folded document, a root, or a name of several objects: what it is, and which objects it keeps.
+    """
+    bytes_max = parse_count("--max-bytes", max_bytes)
+    opened = find_store(store, scope).get()
+    found = opened.find(ref)
+    if isinstance(found, Digest):
+        _show_object(opened, found, SHOWN_BYTES if bytes_max is None else bytes_max, as_json)
+    else:
+        for root in found:
+            _show_root(opened, root, as_json)
+
+
+def _show_object(opened: Store, digest: Digest, bytes_max: int, as_json: bool) -> None:
+    from castore.retrieve.showing import NAMED_MAX, show
+
+    with output.working("checking"):
+        shown = show(opened, digest, bytes_max=bytes_max, now=time.time())
+    facts = {
+        **shown.facts,
+        **life_facts(shown.life),
+        "named_by": [root_facts(root) for root in shown.roots[:NAMED_MAX]],
+    }
+    output.block(shown.lines, facts, as_json)
+
+
+def _show_root(opened: Store, root: Root, as_json: bool) -> None:
+    objects = list(map(list_record, opened.lives(root.objects[:_OBJECTS_SHOWN])))
+    more = len(root.objects) - len(objects)
+    facts = {
+        **root_facts(root),
+        "folded_size": None if root.document is None else root.document.size,
+        "first_objects": [each.facts for each in objects],
+        "more_objects": more,
+    }
+    output.block(root_lines(root, time.time()), facts, as_json)
+    if not as_json:
+        output.table((Record(("object", *each.cells), {}) for each in objects), as_json)
+        if more:
+            output.block([("more", Count(more, "object"))], {}, as_json)

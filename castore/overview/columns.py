@@ -1,0 +1,377 @@
+"""What stands apart in one pool of values: its types, its values, its numbers, their order, its strings.
+
+Laws: every finding is of one value and has its bits (castore.overview.rarity). A pool in which many values
+stand apart has none. Numbers of any size and strings of any length are looked at in bounded time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+from math import inf, isfinite, log2
+from typing import Any
+
+from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_values, sign_outliers
+from castore.overview.texts import Finding, text_findings
+
+__all__ = ["NAMES", "column_findings", "value_text"]
+
+NAMES: dict[type, str] = {
+    type(None): "null",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "array",
+    dict: "object",
+}
+_VALUE_CHARACTERS = 24
+_ORDER_SHARE = 40
+_HUGE = 1e290
+_EPOCH = datetime(1970, 1, 1)
+_DISTINCT_IDS = (
+    "id",
+    "key",
+    "uuid",
+    "guid",
+    "hash",
+    "sha",
+    "email",
+    "name",
+    "sku",
+    "number",
+    "code",
+    "digest",
+)
+
+
+def value_text(value: Any) -> str:
+    """A scalar in a few characters; of a container, what it is."""
+    if isinstance(value, str):
+        short = " ".join(value[: _VALUE_CHARACTERS * 2].split())
+        return f"'{short[:_VALUE_CHARACTERS]}…'" if len(short) > _VALUE_CHARACTERS else f"'{short}'"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, list):
+        return f"[{len(value)}]"
+    if isinstance(value, dict):
+        return f"{{{len(value)}}}"
+    if isinstance(value, int) and abs(value) >= 10**24:
+        return "huge"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def column_findings(values: Sequence[Any], name: str, *, are_lines: bool = False) -> list[Finding]:
+    """name: of the member, which tells what is an id."""
+    total = len(values)
+    if total < ENTRIES_MIN:
+        return []
+    kinds = Counter(map(type, values))
+    found: list[Finding] = []
+    if len(kinds) > 1:
+        found += _by_type(values, kinds, total)
+    if kinds[str]:
+        found += _within(values, str, kinds[str], lambda part: _strings(part, name, are_lines=are_lines))
+    if kinds[int] or kinds[float]:
+        numbers = _all_finite(values) if kinds[int] + kinds[float] == total else None
+        if numbers is not None:
+            found += _numbers(numbers, values, name)
+        else:
+            some = [
+                (at, x)
+                for at, v in enumerate(values)
+                if type(v) in (int, float) and (x := _finite(v)) is not None
+            ]
+            inner = _numbers([x for _, x in some], [values[at] for at, _ in some], name)
+            found += [(some[at][0], bits, what, reason) for at, bits, what, reason in inner]
+    if kinds[bool]:
+        found += _within(values, bool, kinds[bool], _booleans)
+    if kinds[list] or kinds[dict]:
+        found += _within(values, list, kinds[list], _lengths)
+        found += _within(values, dict, kinds[dict], _lengths)
+    return found
+
+
+def _within(values: Sequence[Any], kind: type, count: int, look: Any) -> list[Finding]:
+    if count < ENTRIES_MIN:
+        return []
+    if count == len(values):
+        return list(look(values))
+    places = [at for at, value in enumerate(values) if type(value) is kind]
+    return [
+        (places[at], bits, what, reason) for at, bits, what, reason in look([values[at] for at in places])
+    ]
+
+
+def _by_type(values: Sequence[Any], kinds: Counter[type], total: int) -> list[Finding]:
+    merged: Counter[Any] = Counter()
+    for kind, count in kinds.items():
+        merged[_family(kind)] += count
+    rare = rare_values(merged, total)
+    found: list[Finding] = []
+    if rare:
+        for at, value in enumerate(values):
+            family = _family(type(value))
+            if family in rare:
+                found.append((at, rare[family] + 1, f"type {family}", value_text(value)))
+    if kinds[int] and 0 < kinds[float] <= max(1, kinds[int] // 50):
+        bits = 0.6 * log2(total / kinds[float])
+        found += [
+            (at, bits, "float", value_text(value))
+            for at, value in enumerate(values)
+            if type(value) is float and not value.is_integer()
+        ]
+    return found
+
+
+def _family(kind: type) -> str:
+    return "number" if kind in (int, float) else NAMES.get(kind, "other")
+
+
+def _all_finite(values: Sequence[Any]) -> list[float] | None:
+    """All of them, if they are finite and can be calculated with."""
+    try:
+        numbers = list(map(float, values))
+    except OverflowError:
+        return None
+    return numbers if max(numbers) < _HUGE and min(numbers) > -_HUGE else None
+
+
+def _finite(value: float) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) and abs(number) < _HUGE else None
+
+
+# --- Numbers ---------------------------------------------------------------------------------------
+
+
+def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Finding]:
+    total = len(numbers)
+    if total < ENTRIES_MIN:
+        return []
+    found: list[Finding] = []
+    ordered = _by_order(numbers, values)
+    if ordered is not None:
+        return ordered
+    counts = Counter(numbers)
+    if len(counts) * 4 <= total or len(counts) <= 3:
+        rare = rare_values(counts, total)
+        found += [
+            (at, rare[x], f"value {x}", value_text(values[at])) for at, x in enumerate(numbers) if x in rare
+        ]
+    else:
+        found += _duplicates(numbers, counts, name, total)
+    ascending = sorted(numbers)
+    count, bits = high_tail(ascending)
+    if count:
+        edge = ascending[-count]
+        found += [(at, bits, "high", value_text(values[at])) for at, x in enumerate(numbers) if x >= edge]
+    count, bits = low_tail(ascending)
+    if count:
+        edge = ascending[count - 1]
+        found += [(at, bits, "low", value_text(values[at])) for at, x in enumerate(numbers) if x <= edge]
+    negative, zero = sign_outliers(ascending)
+    if negative:
+        bits = log2(total / negative)
+        found += [(at, bits, "negative", value_text(values[at])) for at, x in enumerate(numbers) if x < 0]
+    if zero:
+        bits = 0.9 * log2(total / zero)
+        found += [(at, bits, "zero", value_text(values[at])) for at, x in enumerate(numbers) if x == 0]
+    return found
+
+
+def _by_order(numbers: list[float], values: Sequence[Any]) -> list[Finding] | None:
+    """Of numbers that go up (or down): what breaks the order, and gaps. None if they do not."""
+    total = len(numbers)
+    if total < ENTRIES_MIN + 2 or numbers[0] == numbers[total // 2] == numbers[-1]:
+        return None
+    steps = [b - a for a, b in pairwise(numbers)]
+    ups, downs = sum(1 for step in steps if step > 0), sum(1 for step in steps if step < 0)
+    most = max(1, total // _ORDER_SHARE)
+    if min(ups, downs) > most or max(ups, downs) * 2 < total:
+        return None
+    sign = 1 if ups >= downs else -1
+    if sign < 0:
+        numbers, steps = [-x for x in numbers], [-step for step in steps]
+    breaks = _breaks(numbers, steps)
+    found: list[Finding] = []
+    if breaks:
+        bits = log2(total / len(breaks))
+        found += [(at, bits, "order", f"{value_text(values[at])} out of order") for at in breaks]
+    broken = {at for each in breaks for at in (each, each + 1)}
+    sound = sorted(step for at, step in enumerate(steps, 1) if at not in broken)
+    count, bits = high_tail(sound) if sound else (0, 0.0)
+    if count:
+        edge = sound[-count]
+        found += [
+            (at, 0.8 * bits, "gap", f"{value_text(values[at])} after a gap")
+            for at, step in enumerate(steps, 1)
+            if step >= edge and at not in broken
+        ]
+    still = sum(1 for step in steps if step == 0)
+    if 0 < still <= max(1, total // 50):
+        bits = 0.8 * log2(total / still)
+        found += [
+            (at, bits, "same", f"{value_text(values[at])} again")
+            for at, step in enumerate(steps, 1)
+            if step == 0
+        ]
+    return found
+
+
+def _breaks(numbers: list[float], steps: list[float]) -> list[int]:
+    """Which ones stand out of the order: those without which the others beside them would be in it."""
+    found: list[int] = []
+    for at, step in enumerate(steps):
+        if step >= 0:
+            continue
+        before = numbers[at - 1] if at else -inf
+        after = numbers[at + 2] if at + 2 < len(numbers) else inf
+        # Either the one before the step is too great, or the one behind it too small.
+        if numbers[at + 1] >= before and numbers[at] > after:
+            found.append(at)
+        elif (numbers[at + 1] >= before and after == inf) or (
+            numbers[at + 1] >= before and numbers[at + 1] - before > numbers[at] - numbers[at + 1]
+        ):
+            found.append(at + 1)
+        else:
+            found.append(at if numbers[at + 1] >= before else at + 1)
+    return found
+
+
+def _booleans(values: Sequence[bool]) -> list[Finding]:
+    rare = rare_values(Counter(values), len(values))
+    return (
+        [(at, rare[v], f"value {v}", value_text(v)) for at, v in enumerate(values) if v in rare]
+        if rare
+        else []
+    )
+
+
+def _lengths(values: Sequence[Any]) -> list[Finding]:
+    """Of arrays and objects: how many items they have."""
+    lengths = list(map(len, values))
+    counts = Counter(lengths)
+    rare = rare_values(counts, len(lengths))
+    ordered = sorted(map(float, lengths))
+    tail = {}
+    count, bits = high_tail(ordered)
+    if count:
+        tail = {length: bits for length in counts if length >= ordered[-count]}
+    found: list[Finding] = []
+    for at, length in enumerate(lengths):
+        bits = max(rare.get(length, 0.0), tail.get(length, 0.0))
+        if bits:
+            found.append((at, 0.8 * bits, f"length {length}", f"of {length}"))
+    return found
+
+
+# --- Strings ---------------------------------------------------------------------------------------
+
+
+def _strings(values: Sequence[str], name: str, *, are_lines: bool) -> list[Finding]:
+    if are_lines:
+        return text_findings(values, are_lines=True)
+    moments = _moments(values)
+    if moments is not None:
+        return _of_moments(values, moments)
+    found = text_findings(values)
+    found += _duplicates(values, Counter(values), name, len(values))
+    return [
+        (at, bits, f"{what} {values[at]}" if what == "value" else what, reason or value_text(values[at]))
+        for at, bits, what, reason in found
+    ]
+
+
+def _of_moments(values: Sequence[str], moments: list[float | None]) -> list[Finding]:
+    """Points in time: their order, else how early or late; and what is none, or is written otherwise."""
+    places = [at for at, x in enumerate(moments) if x is not None]
+    numbers = [x for x in moments if x is not None]
+    there = [values[at] for at in places]
+    ordered = _by_order(numbers, there)
+    inner = ordered if ordered is not None else _numbers_of_moments(numbers, there)
+    found = [(places[at], bits, what, reason) for at, bits, what, reason in inner]
+    if len(numbers) == len(values) and len(set(map(len, values))) == 1:
+        return found
+    kinds = [(len(text), moment is None) for text, moment in zip(values, moments, strict=True)]
+    rare = rare_values(Counter(kinds), len(kinds))
+    if rare:
+        found += [
+            (at, rare[kind] if kind[1] else rare[kind] / 2, "shape", value_text(values[at]))
+            for at, kind in enumerate(kinds)
+            if kind in rare
+        ]
+    return found
+
+
+def _numbers_of_moments(numbers: list[float], values: Sequence[str]) -> list[Finding]:
+    ascending = sorted(numbers)
+    found: list[Finding] = []
+    for (count, bits), is_high in (
+        (high_tail(ascending), True),
+        (high_tail([-x for x in reversed(ascending)]), False),
+    ):
+        if count:
+            edge = ascending[-count] if is_high else ascending[count - 1]
+            found += [
+                (at, bits, "late" if is_high else "early", value_text(values[at]))
+                for at, x in enumerate(numbers)
+                if (x >= edge if is_high else x <= edge)
+            ]
+    return found
+
+
+def _moments(values: Sequence[str]) -> list[float | None] | None:
+    """Seconds, of strings that are points in time."""
+    sample = values[:: max(1, len(values) // 16)]
+    if sum(text[:4].isdigit() and _moment(text) is not None for text in sample) * 8 < len(sample) * 7:
+        return None
+    # Many fall in one minute, so that is read once, and so are the seconds behind it.
+    minutes: dict[str, float | None] = {}
+    seconds: dict[str, float | None] = {}
+    found: list[float | None] = []
+    for text in values:
+        minute, rest = text[:16], text[16:]
+        if minute not in minutes:
+            minutes[minute] = _moment(minute)
+        if rest not in seconds:
+            seconds[rest] = _rest(rest)
+        base, more = minutes[minute], seconds[rest]
+        found.append(base + more if base is not None and more is not None else _moment(text))
+    return found
+
+
+def _rest(text: str) -> float | None:
+    """Seconds, and the zone, that stand behind a minute."""
+    moment = _moment("1970-01-01T00:00" + text)
+    return moment if moment is not None and text[:1] in (":", "") else None
+
+
+def _moment(text: str) -> float | None:
+    if not 10 <= len(text) <= 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    offset = moment.utcoffset()
+    # A naive one is counted as if it were in UTC, whatever the machine's own zone is.
+    seconds = (moment.replace(tzinfo=None) - _EPOCH).total_seconds()
+    return seconds - (offset.total_seconds() if offset is not None else 0.0)
+
+
+def _duplicates(values: Sequence[Any], counts: Counter[Any], name: str, total: int) -> list[Finding]:
+    """One value twice where all others are distinct, in what is named as an id."""
+    extra = total - len(counts)
+    if not 0 < extra <= max(1, total // 200) or total < 16:
+        return []
+    if not name.lower().endswith(_DISTINCT_IDS):
+        return []
+    twice = {value for value, count in counts.items() if count > 1}
+    bits = 0.8 * log2(total / (extra + len(twice)))
+    return [(at, bits, "same", f"{value_text(v)} twice") for at, v in enumerate(values) if v in twice]

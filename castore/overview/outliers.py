@@ -1,0 +1,224 @@
+"""The entries that stand apart, ranked: findings of all pools, brought together by entry.
+
+Laws: an entry's bits are those of its clearest finding and a share of the others', so that what is odd in
+several ways ranks higher; a word of alarm ranks it higher still. Entries that stand apart in the same way
+are one outlier, with the places of the others. Ties are in order of place. The same value gives the same
+outliers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import log2
+from typing import Any
+
+from castore.overview.columns import column_findings, value_text
+from castore.overview.excerpt import Odd, excerpt_of
+from castore.overview.model import Outlier, Place
+from castore.overview.pools import Pool, Step, named, place_of
+from castore.overview.rarity import ENTRIES_MIN
+from castore.overview.texts import severity
+
+__all__ = ["OUTLIERS_MAX", "find_outliers"]
+
+OUTLIERS_MAX = 12
+_EXCERPT_BYTES = 400
+_ALIKE_MAX = 4
+_SHORT_LIST = 8
+_CANDIDATES_MAX = 400
+_CLEAR_SHARE = 0.3
+_BLOCK_GAP = 2
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One entry and what is odd in it."""
+
+    pool: Pool
+    index: int
+    odd: list[Odd] = field(default_factory=list)
+    bits: float = 0.0
+    stop: int = 0
+
+
+def find_outliers(pools: list[Pool], *, is_read: bool = False) -> list[Outlier]:
+    """is_read: the whole is a text or a string that was read as JSON."""
+    entries: dict[tuple[int, int], _Entry] = {}
+    for pool in pools:
+        for at, bits, what, reason in _findings(pool):
+            unit, index = _unit(pool, at)
+            entry = entries.setdefault((id(unit), index), _Entry(unit, index))
+            entry.odd.append(Odd(pool, at, bits, what, reason))
+    for pool, at, bits, what, reason in _missing(pools):
+        unit, index = _unit(pool, at)
+        entry = entries.setdefault((id(unit), index), _Entry(unit, index))
+        entry.odd.append(Odd(pool, at, bits, what, reason))
+    for entry in entries.values():
+        _weigh(entry)
+    ranked = sorted(entries.values(), key=lambda each: -each.bits)
+    ranked = _blocks(ranked[:_CANDIDATES_MAX]) + ranked[_CANDIDATES_MAX:]
+    groups = _groups(ranked)
+    if groups:
+        least = groups[0][0].bits * _CLEAR_SHARE
+        groups = [group for group in groups if group[0].bits >= least][:OUTLIERS_MAX]
+    return [_outlier(group, is_read=is_read) for group in groups]
+
+
+def _findings(pool: Pool) -> list[tuple[int, float, str, str]]:
+    """Those of one pool, each with its reason in words."""
+    label = named(pool, _entry_pool(pool))
+    found = [
+        (at, bits, what, f"{label} {reason}".strip())
+        for at, bits, what, reason in column_findings(
+            pool.values, pool.name, are_lines=pool.step is Step.LINE
+        )
+    ]
+    if pool.step is Step.MEMBER and pool.parent is not None:
+        found += _of_presence(pool, label)
+    return found
+
+
+def _of_presence(pool: Pool, label: str) -> list[tuple[int, float, str, str]]:
+    """Of a name that only few have: those that have it. The ones that lack it are the parent's."""
+    total, extra = pool.among, len(pool.extra)
+    if 0 < extra <= max(1, total // 16) and total >= ENTRIES_MIN:
+        bits = log2(total / extra) + 1
+        return [(at, bits, "extra", f"extra key '{label}'") for at in range(extra)]
+    return []
+
+
+def _missing(pools: list[Pool]) -> list[tuple[Pool, int, float, str, str]]:
+    """Of names that nearly all have: those that lack it, found in the parent."""
+    found = []
+    for pool in pools:
+        lacking = len(pool.missing)
+        if pool.parent is None or not lacking:
+            continue
+        total = len(pool.values) + lacking
+        if lacking <= max(1, total // 16) and total >= ENTRIES_MIN:
+            bits = log2(total / lacking) + 1
+            found += [
+                (pool.parent, at, bits, f"missing {pool.name}", f"no '{pool.name}'") for at in pool.missing
+            ]
+    return found
+
+
+def _entry_pool(pool: Pool) -> Pool | None:
+    at: Pool | None = pool
+    while at is not None and not at.is_entries:
+        at = at.parent
+    return at
+
+
+def _unit(pool: Pool, index: int) -> tuple[Pool, int]:
+    """The entry that a value belongs to: of short lists inside of entries, the outer entry."""
+    at: Pool = pool
+    place = index
+    while not at.is_entries:
+        owner = at.owner(place)
+        if owner is None:
+            return at, place
+        at, place = owner
+    while True:
+        outer, outer_place = at, place
+        while (owner := outer.owner(outer_place)) is not None:
+            outer, outer_place = owner
+            if outer.is_entries:
+                break
+        if outer is at or not outer.is_entries or len(at.values) >= _SHORT_LIST * len(outer.values):
+            return at, place
+        if len(outer.values) < ENTRIES_MIN:
+            return at, place
+        at, place = outer, outer_place
+
+
+def _weigh(entry: _Entry) -> None:
+    entry.odd.sort(key=lambda odd: -odd.bits)
+    seen: set[tuple[int, int]] = set()
+    share, bits = 1.0, 0.0
+    for odd in entry.odd:
+        # The same value found odd in two ways counts for little more than once.
+        key = (id(odd.pool), odd.index)
+        bits += odd.bits * (share if key not in seen else share / 4)
+        seen.add(key)
+        share /= 2
+    entry.bits = bits + max((_alarm(odd) for odd in entry.odd[:4]), default=0.0)
+    entry.stop = entry.index + 1
+
+
+def _alarm(odd: Odd) -> float:
+    value = odd.pool.values[odd.index]
+    return severity(value) if isinstance(value, str) else severity(odd.pool.name)
+
+
+# --- Blocks and groups -----------------------------------------------------------------------------
+
+
+def _blocks(ranked: list[_Entry]) -> list[_Entry]:
+    """Lines that stand apart next to each other are one: a stack trace, say."""
+    lines: dict[int, list[_Entry]] = defaultdict(list)
+    for entry in ranked:
+        if (
+            entry.pool.step is Step.LINE
+            and entry.pool.table is not None
+            and entry.pool.table.format == "lines"
+        ):
+            lines[id(entry.pool)].append(entry)
+    if not lines:
+        return ranked
+    dropped: set[int] = set()
+    for each in lines.values():
+        each.sort(key=lambda entry: entry.index)
+        head = each[0]
+        best = head.bits
+        for entry in each[1:]:
+            if entry.index - head.stop < _BLOCK_GAP:
+                head.stop = entry.index + 1
+                head.odd += entry.odd
+                best = max(best, entry.bits)
+                head.bits = best + 0.5 * min(4, head.stop - head.index)
+                dropped.add(id(entry))
+            else:
+                head, best = entry, entry.bits
+    return sorted((entry for entry in ranked if id(entry) not in dropped), key=lambda entry: -entry.bits)
+
+
+def _groups(ranked: list[_Entry]) -> list[list[_Entry]]:
+    """By the kind of oddness that is the clearest in each; the first of a group is its clearest."""
+    groups: dict[Any, list[_Entry]] = {}
+    for entry in ranked:
+        main = entry.odd[0]
+        key: Any = (id(main.pool), main.what)
+        if entry.stop - entry.index > 1 or main.what in ("template", "words", "shape"):
+            key = (*key, entry.index) if len(groups) < OUTLIERS_MAX else key
+        groups.setdefault(key, []).append(entry)
+    return list(groups.values())
+
+
+def _outlier(group: list[_Entry], *, is_read: bool) -> Outlier:
+    entry = group[0]
+    reasons = list(dict.fromkeys(_reason(odd) for odd in entry.odd))[:3]
+    return Outlier(
+        _place(entry, is_read=is_read),
+        tuple(reasons),
+        excerpt_of(entry.pool, entry.index, entry.stop, entry.odd, _EXCERPT_BYTES),
+        round(entry.bits, 2),
+        tuple(_place(each, is_read=is_read) for each in group[1 : 1 + _ALIKE_MAX]),
+        len(group) - 1,
+    )
+
+
+def _reason(odd: Odd) -> str:
+    if odd.reason:
+        return odd.reason
+    return value_text(odd.pool.values[odd.index])
+
+
+def _place(entry: _Entry, *, is_read: bool) -> Place:
+    place = place_of(entry.pool.way(entry.index), is_read=is_read)
+    if place.lines is not None and entry.stop - entry.index > 1:
+        ordinals = entry.pool.ordinals
+        last = ordinals[entry.stop - 1] if ordinals is not None else entry.stop - 1
+        return Place(place.selects, None, (place.lines[0], last + 1))
+    return place

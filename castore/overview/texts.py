@@ -1,0 +1,303 @@
+"""What stands apart among many strings: by what they are made of, what they say, how long they are, the
+numbers in them, and words of alarm.
+
+Laws: each step is a pass over all strings at once, so the time grows with the characters. Free prose, in
+which every string says something new, has no outliers but by length. What is compared is capped at
+CHARACTERS_MAX characters a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from math import log2
+
+from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_values
+
+__all__ = ["SEVERE", "Finding", "novel_words", "severity", "shapes", "text_findings", "words_of"]
+
+CHARACTERS_MAX = 2_000
+_WORDS_CHARACTERS_MAX = 8_000_000
+_SLOTS_TEMPLATES_MAX = 12
+_SLOTS_LINES_MIN = 12
+_DIGITS = str.maketrans("123456789", "000000000")
+_HEX = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b|\b(?=[A-F]*[0-9])[0-9A-F]{8,}\b")
+_QUOTED = re.compile(r'"[^"\n]{0,400}"|\'[^\'\n]{1,80}\'')
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LOWER, _UPPER = re.compile(r"[a-z]+"), re.compile(r"[A-Z]+")
+_OTHER = re.compile(r"[^\W\d_A-Za-z]+")
+_WORD = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LEVEL = re.compile(
+    r"\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE|PANIC)\b", re.I
+)
+SEVERE = re.compile(
+    r"(?i:\b(?:error|err|fatal|panic|critical|crit|severe|emerg|alert|exception|traceback|corrupt(?:ed|ion)?|fail(?:ed|ure|ures|s)?"
+    r"|denied|refused|reset|abort(?:ed)?|crash(?:ed)?|killed|oom|segfault|timed? ?out|timeout"
+    r"|unreachable|invalid|violation|rejected|lost|warn(?:ing)?|rollback|rolled back|unexpected|mismatch)\b)"
+    r"|[A-Z]\w+(?:Error|Exception)\b|错误|失败|异常|警告|拒绝|超时|崩溃|损坏|エラー|失敗|警告|오류|실패"
+)
+
+_STEMS = (
+    *(
+        "err",
+        "fatal",
+        "panic",
+        "crit",
+        "severe",
+        "emerg",
+        "alert",
+        "exception",
+        "traceback",
+        "fail",
+        "corrupt",
+    ),
+    *(
+        "denied",
+        "refused",
+        "reset",
+        "abort",
+        "crash",
+        "killed",
+        "oom",
+        "segfault",
+        "time",
+        "unreach",
+        "invalid",
+    ),
+    *("violation", "rejected", "lost", "warn", "roll", "unexpected", "mismatch"),
+    *["错误", "失败", "异常", "警告", "拒绝", "超时", "崩溃", "损坏", "エラー", "失敗", "오류", "실패"],
+)
+"""Without one of these SEVERE finds nothing; they are looked for first, as that is faster."""
+
+_WHAT = {"template": "text"}
+
+Finding = tuple[int, float, str, str]
+"""Index, bits, what kind of oddness (those of one kind are alike), reason."""
+
+
+def severity(text: str) -> float:
+    """Bits that a word of alarm adds."""
+    return 3.0 if SEVERE.search(text[:CHARACTERS_MAX]) else 0.0
+
+
+def text_findings(values: Sequence[str], *, are_lines: bool = False) -> list[Finding]:
+    """What stands apart among these strings. are_lines: of a log, where levels and quotes are told apart."""
+    total = len(values)
+    if total < ENTRIES_MIN:
+        return []
+    counts = Counter(values)
+    found: list[Finding] = []
+    rare = rare_values(counts, total)
+    if rare:
+        # A value that stands out whole needs no more words, but what it says may rank it higher.
+        found += [(at, rare[value], "value", "") for at, value in enumerate(values) if value in rare]
+    if len(counts) * 4 <= total and not are_lines:
+        return found
+    texts = [text[:CHARACTERS_MAX] for text in values]
+    plain = _joined(texts)
+    templates = _templates(plain, are_lines=are_lines)
+    found += _by_template(templates, total)
+    found += _by_level(texts, total) if are_lines else []
+    found += _by_alarm(list(plain), total)
+    found += _by_length(values)
+    found += _by_numbers(plain, templates)
+    if not are_lines:
+        found += _by_characters(templates, total)
+    return found
+
+
+def _joined(texts: Sequence[str]) -> list[str]:
+    """The same on one line each, digits and hex still there."""
+    joined = "\n".join(texts)
+    if joined.count("\n") != len(texts) - 1:
+        joined = "\n".join(text.replace("\n", " ") for text in texts)
+    sample = joined[:4000] + joined[len(joined) // 2 : len(joined) // 2 + 4000]
+    if _HEX.search(sample):
+        joined = _HEX.sub("~", joined)
+    return joined.split("\n")
+
+
+def _templates(plain: Sequence[str], *, are_lines: bool) -> list[str]:
+    """Each with its numbers as `0`; in lines also what is quoted as `"`."""
+    joined = "\n".join(plain)
+    if are_lines and ('"' in joined or "'" in joined):
+        joined = _QUOTED.sub('"', joined)
+    return _without_digits(joined).split("\n")
+
+
+def _without_digits(text: str) -> str:
+    text = text.translate(_DIGITS)
+    for run in ("0" * 16, "0000", "00", "00"):
+        while run in text:
+            text = text.replace(run, "0")
+    return text.replace("0.0", "0")
+
+
+# --- By what they say ------------------------------------------------------------------------------
+
+
+def _by_template(templates: list[str], total: int) -> list[Finding]:
+    counts = Counter(templates)
+    found = _rare(templates, rare_values(counts, total), "template", 1.0)
+    if len(counts) * 2 > min(total, 40) and len(counts) > 12:
+        found += _by_words(templates, counts, total)
+    return found
+
+
+def _by_words(templates: list[str], counts: Counter[str], total: int) -> list[Finding]:
+    """With the words that few of them have left out, and by how many words nobody else has."""
+    if sum(map(len, counts)) > _WORDS_CHARACTERS_MAX:
+        return []
+    words = {template: words_of(template) for template in counts}
+    frequency: Counter[str] = Counter()
+    for template, inside in words.items():
+        number = counts[template]
+        for word in set(inside):
+            frequency[word] += number
+    few = max(2, total // 100)
+    general = {
+        template: " ".join([word if frequency[word] > few else "*" for word in inside])
+        for template, inside in words.items()
+    }
+    generals = [general[template] for template in templates]
+    found = _rare(generals, rare_values(Counter(generals), total), "template", 0.9)
+    novel = {
+        template: float(
+            sum(
+                1
+                for word in set(inside)
+                if (frequency[word] == 1 and len(word) > 1) or (frequency[word] == 1 and word > "\u3000")
+            )
+        )
+        for template, inside in words.items()
+    }
+    numbers = [novel[template] for template in templates]
+    some = sum(1 for number in numbers if number)
+    if some <= max(1, total // 16):
+        return found + [
+            (at, 0.8 * log2(total / some), "words", "new words")
+            for at, number in enumerate(numbers)
+            if number
+        ]
+    count, bits = high_tail(sorted(numbers))
+    if count:
+        least = sorted(numbers)[-count]
+        found += [(at, 0.8 * bits, "words", "new words") for at, x in enumerate(numbers) if x >= least]
+    return found
+
+
+def words_of(text: str) -> list[str]:
+    return text.split() if text.isascii() else _WORD.findall(text)
+
+
+def novel_words(text: str, others: Iterable[str]) -> list[str]:
+    """The words of this text that none of the others has, in their order."""
+    known = set(chain.from_iterable(map(words_of, others)))
+    return [word for word in words_of(text) if word not in known]
+
+
+def _by_level(texts: Sequence[str], total: int) -> list[Finding]:
+    levels = [match[0].upper() if (match := _LEVEL.search(text, 0, 120)) else "" for text in texts]
+    rare = rare_values(Counter(levels), total)
+    return [
+        (at, rare[level] + (1.0 if level[:1] in "EFCPSA" else 0.0), f"level {level}", level)
+        for at, level in enumerate(levels)
+        if level and level in rare
+    ]
+
+
+def _by_alarm(texts: Sequence[str], total: int) -> list[Finding]:
+    joined = "\n".join(texts).lower()
+    stems = [stem for stem in _STEMS if stem in joined]
+    if not stems:
+        return []
+    maybe = re.compile("|".join(stems), re.I)
+    severe = [at for at, text in enumerate(texts) if maybe.search(text) and SEVERE.search(text)]
+    if not severe or len(severe) > max(1, total // 16):
+        return []
+    bits = 0.9 * log2(total / len(severe))
+    return [(at, bits, "alarm", _alarm(texts[at])) for at in severe]
+
+
+def _alarm(text: str) -> str:
+    found = SEVERE.search(text)
+    return found[0] if found else ""
+
+
+# --- By what they are made of ----------------------------------------------------------------------
+
+
+def shapes(templates: Sequence[str]) -> list[str]:
+    """Runs of letters as one letter: `web-0` is `a-0`."""
+    joined = _UPPER.sub("A", _LOWER.sub("a", "\n".join(templates)))
+    if not joined.isascii():
+        joined = _OTHER.sub("w", joined)
+    return joined.split("\n")
+
+
+def _by_characters(templates: list[str], total: int) -> list[Finding]:
+    each = shapes(templates)
+    found = _rare(each, rare_values(Counter(each), total), "shape", 0.9)
+    # Of random texts the order says nothing, but which characters there are may.
+    sets = {shape: "".join(sorted(set(shape) - {"~"})) for shape in set(each)}
+    kinds = [sets[shape] for shape in each]
+    return found + _rare(kinds, rare_values(Counter(kinds), total), "shape", 0.7)
+
+
+def _by_length(values: Sequence[str]) -> list[Finding]:
+    """Of those that are not half as long as is usual, or twice as long, those that stand apart by it."""
+    lengths = list(map(len, values))
+    ordered = sorted(map(float, lengths))
+    middle = ordered[len(ordered) // 2]
+    found: list[Finding] = []
+    count, bits = high_tail(ordered) if ordered[-1] >= 2 * middle else (0, 0.0)
+    if count:
+        edge = max(ordered[-count], 2 * middle)
+        found += [(at, 0.7 * bits, "long", "long") for at, x in enumerate(lengths) if x >= edge]
+    count, bits = low_tail(ordered) if ordered[0] <= middle / 2 else (0, 0.0)
+    if count:
+        edge = min(ordered[count - 1], middle / 2)
+        found += [(at, 0.7 * bits, "short", "short") for at, x in enumerate(lengths) if x <= edge]
+    empty = lengths.count(0)
+    if 0 < empty <= max(1, len(values) // 16):
+        bits = log2(len(values) / empty)
+        found += [(at, bits, "empty", "empty") for at, x in enumerate(lengths) if not x]
+    return found
+
+
+def _by_numbers(plain: Sequence[str], templates: list[str]) -> list[Finding]:
+    """In strings that are alike but for their numbers: a number far from the others in its place."""
+    found: list[Finding] = []
+    for template, count in Counter(templates).most_common(_SLOTS_TEMPLATES_MAX):
+        slots = template.count("0")
+        if count < _SLOTS_LINES_MIN or not 0 < slots <= 24 or '"' in template:
+            continue
+        places = [at for at, each in enumerate(templates) if each == template]
+        numbers = _NUMBER.findall("\n".join([plain[at] for at in places]))
+        if len(numbers) != slots * len(places):
+            continue
+        for slot in range(slots):
+            column = [float(number[:300]) for number in numbers[slot::slots]]
+            ordered = sorted(column)
+            for (number, bits), is_high in ((high_tail(ordered), True), (low_tail(ordered), False)):
+                if not number:
+                    continue
+                edge = ordered[-number] if is_high else ordered[number - 1]
+                found += [
+                    (at, 0.8 * bits, f"number {is_high}", f"number {value}")
+                    for at, x, value in zip(places, column, numbers[slot::slots], strict=True)
+                    if (x >= edge if is_high else x <= edge)
+                ]
+    return found
+
+
+def _rare(each: Sequence[str], rare: dict[str, float], what: str, weight: float) -> list[Finding]:
+    if not rare:
+        return []
+    return [
+        (at, weight * rare[value], what, f"odd {_WHAT.get(what, what)}")
+        for at, value in enumerate(each)
+        if value in rare
+    ]
