@@ -59,7 +59,9 @@ def measure(
     except (DocumentInvalid, LimitExceeded) as error:
         if must_be_session or request.is_strict:
             raise
-        return measure_document(data, name, why_no_session=error.message, is_present=is_present)
+        # What looked like a session has a place that is wrong; of anything else nothing need be said.
+        why = error.message if error.place is not None else ""
+        return measure_document(data, name, why_no_session=why, is_present=is_present)
     return measure_session(transcript, name, request, strategies=strategies, is_present=is_present)
 
 

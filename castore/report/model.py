@@ -385,7 +385,7 @@ class BigValue:
 class DocumentFacts:
     """All facts of a JSON document that is no session. values: how many stand at its top level.
 
-    tokens: of its bytes. why_no_session: what the reader of sessions said.
+    tokens: of its bytes. why_no_session: what is wrong with what looked like a session; else empty.
     """
 
     name: str

@@ -11,9 +11,9 @@ and then only for parts that it has not passed before; so those alone are decide
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, islice, zip_longest
+from itertools import groupby, islice, zip_longest
 from typing import Any, overload
 
 from castore.report.model import TURNS_MAX, StabilityFacts, Stable
@@ -26,6 +26,9 @@ from castore.transcript.strategies.tiered import edge_turn
 from castore.transcript.view import ViewRequest
 
 __all__ = ["is_turn_by_turn", "stability"]
+
+_ALIKE_BYTES_MAX = 8192
+"""No text that stands in a part's place begins like it for longer."""
 
 
 def is_turn_by_turn(request: ViewRequest) -> bool:
@@ -48,11 +51,10 @@ def _stable_turns(transcript: Transcript, request: ViewRequest) -> Iterator[Stab
     before: _End | None = None
     for key, several in groupby(_ends(transcript), keys.of):
         group = list(several)
-        earlier = growing.view
-        growing.advance(group[-1], key)
+        size = growing.view.size(before.offset) if before is not None else 0
+        kept = growing.advance(group[-1], key, before.offset if before is not None else 0)
         if before is not None:
-            size = earlier.size(before.offset)
-            yield Stable(before.turn, before.turn, size, growing.view.kept(earlier, before.offset))
+            yield Stable(before.turn, before.turn, size, kept)
         for end in group[:-1]:
             # Within a group each view begins with the one before it.
             size = growing.view.size(end.offset)
@@ -168,7 +170,10 @@ class _Keys:
         self._is_edged = "tiered" in names
 
     def of(self, end: _End) -> _Key:
-        then = end.of(self._transcript)
+        messages = self._transcript.messages[: end.messages] if self._is_edged else ()
+        then = replace(
+            self._transcript, messages=messages, parts=(), turns=end.turn + 1, open_turn=end.open_turn
+        )
         edge = edge_turn(then, self._options) if self._is_edged else 0
         boundary = boundary_turn(then, self._options.step) if self._is_bounded else edge
         return boundary, edge if self._is_edged else boundary
@@ -184,24 +189,24 @@ class _Growing:
         names = {name.partition("@")[0] for name in request.strategies}
         self._looks_back = "dedupe-reads" in names
         self._turns = [part.turn for part in transcript.parts]
-        self._passed = 0
+        self._starts = [*(part.start for part in transcript.parts), len(transcript.source)]
+        self._passed = -1
         """Nothing that is decided of parts of turns before this one changes any more."""
-        self._whole = render(replace(transcript, parts=()), {}, request.options).splices
-        """What leaves whatever is decided."""
-        self._of_parts: list[ViewSplice] = []
-        self.view = _Splices(self._whole)
+        whole = render(replace(transcript, parts=()), {}, request.options).splices
+        self.view = _Splices(transcript.source, whole)
 
-    def advance(self, end: _End, key: _Key) -> None:
+    def advance(self, end: _End, key: _Key, offset: int) -> int:
+        """The view is that of the session as it was at this end. Gives how many bytes of what it was before,
+        up to the offset, it begins with."""
         first = 0 if self._looks_back else bisect_left(self._turns, self._passed)
         then = replace(end.of(self._transcript), leaves=(), collapsed=())
         window = replace(then, parts=_Window(then.parts, first))
         decisions = decide(window, self._strategies, self._options)
         splices = render(window, decisions, self._options).splices
-        begin = self._transcript.parts[first].start if first < end.parts else end.offset
-        self._of_parts = [*(each for each in self._of_parts if each.start < begin), *splices]
-        self.view = _Splices([*self._whole, *self._of_parts])
+        begin = self._starts[first] if first else 0
         step = self._options.step
-        self._passed = min(key) // step * step
+        self._passed = min(key) // step * step if min(key) > 0 else -1
+        return self.view.become(begin, splices, offset)
 
 
 class _Window(Sequence[Part]):
@@ -226,26 +231,62 @@ class _Window(Sequence[Part]):
 
 
 class _Splices:
-    """The splices of a view, in order, and what it is long up to anywhere."""
+    """The splices of a view, in order, and what it is long up to anywhere. whole: what leaves it whatever is
+    decided."""
 
-    def __init__(self, splices: Iterable[ViewSplice]) -> None:
-        self._splices = sorted(splices, key=lambda each: each.start)
-        self._starts = [each.start for each in self._splices]
-        saved = (each.end - each.start - len(each.replacement) for each in self._splices)
-        self._saved = list(accumulate(saved, initial=0))
+    def __init__(self, source: bytes, whole: Sequence[ViewSplice]) -> None:
+        self._source = source
+        self._whole = whole
+        self._whole_starts = [each.start for each in whole]
+        self._splices: list[ViewSplice] = []
+        self._starts: list[int] = []
+        self._saved = [0]
+        """Bytes that the first of them save, for each number of them."""
 
     def size(self, offset: int) -> int:
         """Bytes of the view of what the session has before the offset."""
         return offset - self._saved[bisect_left(self._starts, offset)]
 
-    def kept(self, earlier: _Splices, offset: int) -> int:
-        """How many bytes of the earlier view, up to the offset, this one begins with, at least."""
-        for one, other in zip_longest(self._before(offset), earlier._before(offset)):
-            if one is None or other is None:
-                return earlier.size((one or other).start)
-            if (one.start, one.end, one.replacement) != (other.start, other.end, other.replacement):
-                return earlier.size(min(one.start, other.start))
-        return earlier.size(offset)
+    def become(self, begin: int, splices: Sequence[ViewSplice], offset: int) -> int:
+        """From `begin` on the splices of parts are these. Gives how many bytes of what the view was, up to
+        the offset, it still begins with, at least."""
+        first = bisect_left(self._starts, begin)
+        whole = self._whole[bisect_left(self._whole_starts, begin) :]
+        later = sorted([*whole, *splices], key=lambda each: each.start) if whole else splices
+        start, alike = _differ_at(self._source, self._splices[first:], later, offset)
+        kept = self.size(start) + alike
+        del self._splices[first:], self._starts[first:], self._saved[first + 1 :]
+        self._splices += later
+        for each in later:
+            self._starts.append(each.start)
+            self._saved.append(self._saved[-1] + each.end - each.start - len(each.replacement))
+        return kept
 
-    def _before(self, offset: int) -> Iterator[ViewSplice]:
-        return islice(self._splices, bisect_left(self._starts, offset))
+
+def _differ_at(
+    source: bytes, earlier: Sequence[ViewSplice], later: Sequence[ViewSplice], offset: int
+) -> tuple[int, int]:
+    """Where the first of them differ, or the offset, and how many bytes of what stands there are the same."""
+    for one, other in zip_longest(earlier, later):
+        start = min(each.start for each in (one, other) if each is not None)
+        if start >= offset:
+            return offset, 0
+        if _what_stands(one) != _what_stands(other):
+            return start, _alike(_standing(source, one, start), _standing(source, other, start))
+    return offset, 0
+
+
+def _what_stands(splice: ViewSplice | None) -> tuple[int, int, bytes] | None:
+    return None if splice is None else (splice.start, splice.end, splice.replacement)
+
+
+def _standing(source: bytes, splice: ViewSplice | None, start: int) -> bytes:
+    if splice is None or splice.start != start:
+        return source[start : start + _ALIKE_BYTES_MAX]
+    return splice.replacement
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
