@@ -1,7 +1,7 @@
 """Charts as numbers: where bars and lines stand, for templates to draw as SVG.
 
-Laws: pure; every shape stands in the box (WIDTH x HEIGHT); a column of an amount over 0 is seen, be it ever so
-small beside the others. What is drawn is drawn again in a table, so nothing is rounded here that is told there.
+Laws: pure; every shape stands in the box (WIDTH x HEIGHT); what is over 0 is seen, be it ever so small beside
+the others. Amounts are told in tables, and exactly; here they are rounded to what a screen can show.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ TICKS = 4
 
 _GAP = 0.18
 """Of a column's width, so much is left free, where columns are wide enough to be seen apart."""
+
+_LEAST = 3.0
+"""No bar is shorter."""
 
 _NICE = (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10)
 """Tops of axes, whose quarters are short numbers too."""
@@ -111,12 +114,12 @@ def curve(shares: Sequence[float], titles: Sequence[str]) -> Curve:
     count = len(shares)
     places = [each * WIDTH / (count - 1) if count > 1 else WIDTH / 2 for each in range(count)]
     heights = [_r(HEIGHT * (1 - min(max(share, 0.0), 1.0))) for share in shares]
+    edges = [0.0, *((before + after) / 2 for before, after in pairwise(places)), float(WIDTH)]
     if count == 1:
         places, heights = [0.0, float(WIDTH)], heights * 2
     line = " ".join(
         f"{'L' if at else 'M'}{_r(x)} {y}" for at, (x, y) in enumerate(zip(places, heights, strict=True))
     )
-    edges = [0.0, *((before + after) / 2 for before, after in pairwise(places)), float(WIDTH)]
     points = tuple(
         Column(_r(edges[at]), _r(edges[at + 1] - edges[at]), title, ()) for at, title in enumerate(titles)
     )
@@ -127,17 +130,18 @@ def share_bar(amounts: Mapping[str, int], whole: int, keys: Sequence[str]) -> Ba
     """A bar that lies: each amount as its share of `whole`."""
     found, x = [], 0.0
     for key in keys:
-        width = min(amounts.get(key, 0) / whole * WIDTH if whole else 0.0, WIDTH - x)
-        if width > 0:
-            found.append(Segment(key, _r(x), 0.0, max(_r(width), 0.5), 1.0))
+        amount = amounts.get(key, 0)
+        if amount > 0 and whole > 0:
+            x = min(x, WIDTH - _LEAST)
+            width = min(max(amount / whole * WIDTH, _LEAST), WIDTH - x)
+            found.append(Segment(key, _r(x), 0.0, _r(width), 1.0))
             x += width
     return Bar(tuple(found), _r(WIDTH - x))
 
 
 def ceiling(amount: float) -> float:
-    """A round number that is not below `amount`: the top of an axis."""
-    if amount <= 0:
-        return 1.0
+    """A round number that is not below `amount`, nor below TICKS: the top of an axis."""
+    amount = max(amount, TICKS)
     power = 1.0
     while power * 10 <= amount:
         power *= 10

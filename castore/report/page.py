@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from castore.errors import CastoreError
 from castore.report import charts, text
-from castore.report.sections import EXPLAINED, KINDS, Facts, beginning, sections, totals
+from castore.report.figures import KINDS
+from castore.report.sections import EXPLAINED, Facts, beginning, sections, totals
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +28,7 @@ __all__ = ["Facts", "render_page", "require_templates"]
 
 
 def require_templates() -> None:
-    """Raises CastoreError where the library that fills templates is not installed: before anything is read."""
+    """Raises CastoreError where the library that fills templates is not installed."""
     try:
         import jinja2  # noqa: F401
     except ImportError as error:
@@ -89,6 +90,7 @@ def _environment() -> Environment:
         "kinds": KINDS,
         "percent": text.percent_text,
         "plural": text.plural,
+        "reasons": {"ui": "not sent"},
         "share_bar": charts.share_bar,
     }
     environment.globals |= more

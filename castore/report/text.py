@@ -63,7 +63,7 @@ def excerpt(text: str, characters_max: int) -> str:
 
 
 def size_text(size: float) -> str:
-    """`312 B`, `4.1 kB`, `1.9 MB`: powers of 1000, two or three digits. No line ends between number and unit."""
+    """`312 B`, `4.1 kB`, `1.9 MB`: powers of 1000, two or three digits. Number and unit stay together."""
     amount, units = float(size), iter(("B", "kB", "MB", "GB", "TB"))
     unit = next(units)
     while abs(amount) >= 999.5 and unit != "TB":
