@@ -75,6 +75,12 @@ COMMANDS: dict[str, Entry] = {
         "Show what an object holds and what stands apart in it, or a root's objects",
         "ctx show 3f9ac01b77de",
     ),
+    "grep": Entry(
+        "objects",
+        "castore.cli.searching",
+        "Find text inside objects, and how to read the place",
+        "ctx grep 'upstream reset' 3f9ac01b77de",
+    ),
     "ls": Entry(
         "objects",
         "castore.cli.objects",

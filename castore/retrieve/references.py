@@ -22,7 +22,7 @@ from castore.errors import CastoreError, NotFound
 from castore.store.lookup import pasted
 from castore.store.store import Store
 
-__all__ = ["resolve"]
+__all__ = ["resolve", "resolve_all"]
 
 _NO_NODES = 1 << 62
 _MARKER = b'"[ctx '
@@ -57,6 +57,20 @@ def resolve(store: Store, text: str) -> list[Digest]:
             subject=text,
         )
     return list(dict.fromkeys(found))
+
+
+def resolve_all(store: Store, text: str) -> list[Digest]:
+    """As `resolve`; of a name of several objects, a folded document's digest or a root's id all its objects.
+
+    Raises what `resolve` and `Store.find` raise.
+    """
+    if "#$" in text and os.path.lexists(text.partition("#$")[0]):
+        return resolve(store, text)
+    found = store.find(text)
+    if isinstance(found, Digest):
+        return [found]
+    named = (digest for root in found for each in store.based_chain(root) for digest in each.objects)
+    return list(dict.fromkeys(named))
 
 
 def _in_segment(store: Store, segment: Segment, wanted: Pattern) -> Iterator[Digest]:

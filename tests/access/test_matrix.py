@@ -68,6 +68,13 @@ READS: dict[str, list[list[str]]] = {
         ["cat", IN_DOC],
     ],
     "show": [["show", REF]],
+    "grep": [
+        ["grep", "bytes", REF],
+        ["grep", "--doc", DOC, "bytes"],
+        ["grep", "bytes|secret|had once|no[b]ody"],
+        ["grep", "-i", "-C", "1", "--scope", OWN, "OURS|OTHERS"],
+        ["grep", "-F", "-m", "2", "others"],
+    ],
     "why": [["why", REF]],
     "unfold": [
         ["unfold", DOC],

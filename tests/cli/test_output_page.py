@@ -68,6 +68,7 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
     ("keep", "a root"): ["keep", "poem"],
     ("ls", "an object"): ["ls"],
     ("cat", "a page"): ["cat", "poem"],
+    ("grep", "a hit"): ["grep", "row 5 of"],
     ("put", "a file"): ["put", "in.json"],
     ("show", "an object"): ["show", "poem"],
     ("show", "a root"): ["show", "outage"],
@@ -86,6 +87,7 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
 ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("fold", "the summary"): ["fold", "in.json"],
     ("view", "the summary"): ["view", "session.jsonl"],
+    ("grep", "the summary"): ["grep", "-m", "1", "row 5"],
     ("verify", "the summary"): ["verify"],
     ("repair", "the summary"): ["repair"],
 }
@@ -179,6 +181,7 @@ class TestFields:
 class TestColumns:
     RUNS = {  # noqa: RUF012 - it is read only
         "put": ["put", "in.json"],
+        "grep": ["grep", "a line"],
         "ls": ["ls"],
         "log": ["log"],
         "why": ["why", "poem"],

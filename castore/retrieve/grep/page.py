@@ -18,7 +18,7 @@ from castore.retrieve.grep.pattern import GrepOptions
 from castore.retrieve.grep.search import Hit, Search
 from castore.store.store import Store
 
-__all__ = ["GrepPage", "Pager", "grep_page", "hit_facts", "hit_json"]
+__all__ = ["GrepPage", "Pager", "grep_page", "hit_facts", "json_bytes"]
 
 _LINE_BYTES_MIN = 24
 """No hit is told in less: so many more are never looked for than fit."""
@@ -55,8 +55,9 @@ def hit_facts(hit: Hit, *, is_brief: bool) -> dict[str, Any]:
     return facts
 
 
-def hit_json(facts: dict[str, Any]) -> str:
-    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+def json_bytes(facts: dict[str, Any], *, is_ascii: bool = False) -> int:
+    """What they take as a line of JSON."""
+    return len(json.dumps(facts, ensure_ascii=is_ascii, separators=(",", ":")).encode()) + 1
 
 
 class Pager:
@@ -104,8 +105,6 @@ def grep_page(
     pager = Pager(lambda wider: Search(store, pattern, listed, wider), options or GrepOptions(), bytes_max)
     hits = tuple(
         hit_facts(hit, is_brief=is_brief)
-        for hit, is_brief in pager.pages(
-            lambda hit, is_brief: len(hit_json(hit_facts(hit, is_brief=is_brief)).encode()) + 1
-        )
+        for hit, is_brief in pager.pages(lambda hit, is_brief: json_bytes(hit_facts(hit, is_brief=is_brief)))
     )
     return GrepPage(hits, pager.search.objects, pager.next_skip, tuple(pager.search.problems))
