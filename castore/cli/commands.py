@@ -135,6 +135,12 @@ COMMANDS: dict[str, Entry] = {
         "Write an agent's session as the model should see it, payloads moved out",
         "ctx view session.jsonl -o small.jsonl --stats",
     ),
+    "report": Entry(
+        "sessions",
+        "castore.cli.reporting",
+        "Make a web page that shows where the context of sessions went",
+        "ctx report session.jsonl -o report.html",
+    ),
     "clip": Entry(
         "sessions",
         "castore.cli.clipping",

@@ -101,6 +101,7 @@ READS: dict[str, list[list[str]]] = {
     "collapse status": [["collapse", "status", SESSION]],
     "collapse log": [["collapse", "log", "--summaries", SESSION]],
     "guard": [["guard", "--name", "read", "--arguments", '{"path":"9.txt"}', SESSION]],
+    "report": [["report", DOC], ["report", VIEW]],
     "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
     "log": [["log"], ["log", "-n", "2"]],
     "stats": [["stats"]],

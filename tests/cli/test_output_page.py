@@ -88,6 +88,7 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("fold", "the summary"): ["fold", "in.json"],
     ("view", "the summary"): ["view", "session.jsonl"],
     ("grep", "the summary"): ["grep", "-m", "1", "row 5"],
+    ("report", "the summary"): ["report", "session.jsonl"],
     ("verify", "the summary"): ["verify"],
     ("repair", "the summary"): ["repair"],
 }
