@@ -60,7 +60,10 @@ def everything(connection: sqlite3.Connection) -> Iterator[ObjectRow]:
 
 
 def remove(connection: sqlite3.Connection, digests: Iterable[bytes]) -> None:
-    connection.executemany("DELETE FROM objects WHERE digest=?", ((each,) for each in digests))
+    """None of these objects has a row, nor have its frames."""
+    gone = [(each,) for each in digests]
+    connection.executemany("DELETE FROM objects WHERE digest=?", gone)
+    connection.executemany("DELETE FROM frames WHERE digest=?", gone)
 
 
 def one(connection: sqlite3.Connection, digest: Digest) -> ObjectRow | None:

@@ -19,7 +19,7 @@ from itertools import islice
 
 from castore.digest import Digest
 from castore.errors import ObjectDamaged, ObjectMissing, RootDamaged
-from castore.index import objects, roots
+from castore.index import frames, objects, roots
 from castore.index.objects import ObjectRow
 from castore.objects.database import ObjectDatabase, Staged
 from castore.roots.files import RootFiles
@@ -111,6 +111,7 @@ def adopt(connection: sqlite3.Connection, database: ObjectDatabase, digests: Ite
                     for each in staged
                 ],
             )
+            frames.put_all(connection, [(each.digest, each.facts) for each in staged])
         finally:
             database.source.drop([each.frames for each in staged])
 
@@ -159,8 +160,9 @@ def _add_objects(connection: sqlite3.Connection, database: ObjectDatabase, diges
     rows: list[ObjectRow] = []
     for digest in digests:
         try:
-            found = database.check(digest)
+            found = database.check(digest, measure=True)
         except (ObjectDamaged, ObjectMissing):
             continue
+        frames.put_all(connection, [(digest, found.frames)])
         rows.append(ObjectRow(digest.raw, found.size, found.stored_bytes, found.file_sha256))
     objects.add(connection, rows)

@@ -9,7 +9,7 @@ __all__ = ["APPLICATION_ID", "FINGERPRINT", "SCHEMA", "SCHEMA_VERSION"]
 APPLICATION_ID = 0x63747831
 """`ctx1`, in the file's header."""
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Grows with every change of SCHEMA; an index with a larger one was written by a newer castore."""
 
 SCHEMA = (
@@ -19,6 +19,18 @@ SCHEMA = (
         size INTEGER NOT NULL,
         stored_bytes INTEGER NOT NULL,
         file_sha256 BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # What is in each frame of an object that has a row, and FRAME_BYTES or more (castore.objects.frames).
+    """CREATE TABLE frames(
+        digest BLOB NOT NULL,
+        number INTEGER NOT NULL,
+        sha256 BLOB NOT NULL,
+        newlines INTEGER NOT NULL,
+        characters INTEGER NOT NULL,
+        commas INTEGER NOT NULL,
+        depth INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        PRIMARY KEY(digest, number)
     ) STRICT, WITHOUT ROWID""",
     # Every root file, and its stamp when it was read or written.
     """CREATE TABLE roots(

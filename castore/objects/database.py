@@ -18,6 +18,7 @@ from castore.config import FRAME_BYTES
 from castore.digest import Bytes, Digest
 from castore.errors import ObjectDamaged, ObjectMissing
 from castore.objects.ahead import Ahead
+from castore.objects.frames import FrameFacts, FrameMeter, NewNesting
 from castore.objects.source import Frames, ObjectSource, SourceStat, Stamp
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Look",
     "ObjectCheck",
     "ObjectDatabase",
+    "ObjectParts",
     "ObjectStat",
     "Staged",
     "encode_object",
@@ -47,13 +49,17 @@ class ObjectStat:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCheck:
-    """What a whole read found right. `file_sha256`: of the stored file. `stamp`: of the file then."""
+    """What a whole read found right. `file_sha256`: of the stored file. `stamp`: of the file then.
+
+    `frames`: what was measured, if it was asked for, of each frame of an object of FRAME_BYTES or more.
+    """
 
     digest: Digest
     size: int
     stored_bytes: int
     file_sha256: bytes
     stamp: Stamp
+    frames: tuple[FrameFacts, ...] = ()
 
 
 @dataclass(slots=True)
@@ -62,6 +68,7 @@ class Staged:
 
     `found`: the check of the object with this digest that was in the store already, if there was a good
     one. `is_new` is final once the batch has committed: whether this batch published it.
+    `facts`: of each frame of an object of FRAME_BYTES or more.
     """
 
     digest: Digest
@@ -70,6 +77,17 @@ class Staged:
     frames: Frames
     found: ObjectCheck | None = None
     is_new: bool = True
+    facts: tuple[FrameFacts, ...] = ()
+
+
+class ObjectParts(NamedTuple):
+    """The frames of an object's file. size: of the object. starts: of each frame in the file, and the end of
+    the last. decoded: bytes of each."""
+
+    found: SourceStat
+    size: int
+    starts: tuple[int, ...]
+    decoded: list[int]
 
 
 class EncodedObject(NamedTuple):
@@ -96,11 +114,17 @@ def _always(digest: Digest) -> bool:
 
 
 class ObjectDatabase:
-    """Objects over one source. Safe from several threads."""
+    """Objects over one source. Safe from several threads.
 
-    def __init__(self, source: ObjectSource, *, level: Callable[[], int]) -> None:
+    new_nesting: makes the pass that tells how deep arrays are nested (castore.objects.frames).
+    """
+
+    def __init__(
+        self, source: ObjectSource, *, level: Callable[[], int], new_nesting: NewNesting | None = None
+    ) -> None:
         self.source = source
         self._level = level
+        self._new_nesting = new_nesting
         self._ahead = Ahead()
 
     def stage(self, data: Bytes, *, hold: bool = True, look: Look = _always) -> Staged:
@@ -123,7 +147,8 @@ class ObjectDatabase:
         whole, file_digest, size = sha256(), sha256(), 0
         frames_of = _frames_of(pieces)
         begun = list(islice(frames_of, _AHEAD_FRAMES_MIN))
-        map_frames: codec.Map = self._ahead.map if len(begun) == _AHEAD_FRAMES_MIN else map
+        is_long = len(begun) == _AHEAD_FRAMES_MIN
+        meter = self._meter(is_long=is_long) if begun and len(begun[0]) == FRAME_BYTES else None
 
         def counted() -> Iterator[Bytes]:
             nonlocal size
@@ -133,12 +158,15 @@ class ObjectDatabase:
                 yield frame
 
         def stored() -> Iterator[bytes]:
+            map_frames: codec.Map = self._ahead.map if is_long else map
+            map_frames = map_frames if meter is None else meter.encoding(map_frames)
             for piece in codec.encode_pieces(counted(), self._level(), map_frames=map_frames):
                 file_digest.update(piece)
                 yield piece
 
         frames = self.source.stage(stored())
         staged = Staged(Digest(whole.hexdigest()), size, file_digest.digest(), frames)
+        staged.facts = () if meter is None else meter.facts()
         return self.looked_for(staged) if look(staged.digest) else staged
 
     def looked_for(self, staged: Staged) -> Staged:
@@ -188,7 +216,7 @@ class ObjectDatabase:
         """
         found = self._found(digest)
         whole = sha256()
-        for _, data in self._frames(digest, found):
+        for _, data in self._frames(digest, found, self._table(digest, found)):
             whole.update(data)
             if data:
                 yield data
@@ -206,20 +234,22 @@ class ObjectDatabase:
             return None
         return ObjectStat(digest, table.size, found.stored_bytes)
 
-    def check(self, digest: Digest, *, alone: bool = True) -> ObjectCheck:
+    def check(self, digest: Digest, *, alone: bool = True, measure: bool = False) -> ObjectCheck:
         """Every byte was read, decoded and digested, and is right. Raises ObjectMissing, ObjectDamaged.
 
-        alone: False if all cores have work, so that helping threads are of no use.
+        alone: False if all cores have work, so that helping threads are of no use. measure: the frames too.
         """
         found = self._found(digest)
         whole, file_digest, size = sha256(), sha256(), 0
-        for stored, data in self._frames(digest, found, alone=alone):
+        meter, frames = self._checked_frames(digest, found, alone=alone, measure=measure)
+        for stored, data in frames:
             file_digest.update(stored)
             whole.update(data)
             size += len(data)
         if whole.hexdigest() != digest.hex:
             raise _other_digest(digest, whole.hexdigest())
-        return ObjectCheck(digest, size, found.stored_bytes, file_digest.digest(), found.stamp)
+        facts = () if meter is None else meter.facts()
+        return ObjectCheck(digest, size, found.stored_bytes, file_digest.digest(), found.stamp, facts)
 
     def restage(self, digest: Digest) -> Staged:
         """The object that is there, staged to be published again: the same file, every byte checked.
@@ -229,10 +259,11 @@ class ObjectDatabase:
         """
         found = self._found(digest)
         whole, file_digest, size = sha256(), sha256(), 0
+        meter, checked = self._checked_frames(digest, found, measure=True)
 
         def stored() -> Iterator[bytes]:
             nonlocal size
-            for piece, data in self._frames(digest, found):
+            for piece, data in checked:
                 file_digest.update(piece)
                 whole.update(data)
                 size += len(data)
@@ -242,7 +273,26 @@ class ObjectDatabase:
 
         is_small = found.stored_bytes <= codec.SINGLE_STORED_MAX
         frames = self.source.stage(list(stored()) if is_small else stored())
-        return Staged(digest, size, file_digest.digest(), frames)
+        facts = () if meter is None else meter.facts()
+        return Staged(digest, size, file_digest.digest(), frames, facts=facts)
+
+    # --- Parts of an object ---
+
+    def parts(self, digest: Digest) -> ObjectParts:
+        """Where the frames of the object lie. Raises ObjectMissing, ObjectDamaged (its table only)."""
+        found = self._found(digest)
+        table = self._table(digest, found)
+        return ObjectParts(found, table.size, tuple(accumulate(table.stored, initial=0)), table.decoded)
+
+    def frame(self, digest: Digest, parts: ObjectParts, number: int) -> bytes:
+        """The bytes of one frame, as they decode: whoever asks checks them. Raises as `parts`."""
+        start, end = parts.starts[number : number + 2]
+        return codec.decode_at(digest, self._get(digest, start, end - start), parts.decoded[number])
+
+    def is_same(self, digest: Digest, parts: ObjectParts) -> bool:
+        """Whether the file is still the one that `parts` is about."""
+        now = self.source.stat(digest)
+        return now is not None and now.stamp == parts.found.stamp
 
     # --- Helpers ---
 
@@ -251,6 +301,21 @@ class ObjectDatabase:
         if found is None:
             raise ObjectMissing(str(digest))
         return found
+
+    def _meter(self, *, is_long: bool) -> FrameMeter:
+        return FrameMeter(self._new_nesting, is_long=is_long)
+
+    def _checked_frames(
+        self, digest: Digest, found: SourceStat, *, alone: bool = True, measure: bool
+    ) -> tuple[FrameMeter | None, Iterator[tuple[bytes, bytes]]]:
+        """As `_frames`; and the meter to which each is given, if any."""
+        table = self._table(digest, found)
+        frames = self._frames(digest, found, table, alone=alone)
+        if not measure or table.size < FRAME_BYTES:
+            return None, frames
+        is_long = len(table.stored) >= _AHEAD_FRAMES_MIN
+        meter = self._meter(is_long=is_long)
+        return meter, meter.measured(frames, self._ahead.map if is_long and alone else map)
 
     def _table(self, digest: Digest, found: SourceStat) -> codec.FrameTable:
         return codec.read_table(
@@ -264,10 +329,9 @@ class ObjectDatabase:
         return data
 
     def _frames(
-        self, digest: Digest, found: SourceStat, *, alone: bool = True
+        self, digest: Digest, found: SourceStat, table: codec.FrameTable, *, alone: bool = True
     ) -> Iterator[tuple[bytes, bytes]]:
         """Each frame as stored and decoded; at last the seek table as stored, with no bytes."""
-        table = self._table(digest, found)
         if table.size < FRAME_BYTES:
             file = self._get(digest, 0, found.stored_bytes)
             yield file, codec.decode(digest, file)

@@ -146,9 +146,10 @@ class Batch:
             needs = self._needs(connection, drafts, scopes, now)
             quota.check(connection, parts.config, needs, now, is_operator=self._granted.is_operator)
             self._publish(connection, mine)
-            from castore.index import objects, rebuild
+            from castore.index import frames, objects, rebuild
 
             objects.add(connection, [_row(staged) for staged in mine])
+            frames.put_all(connection, [(staged.digest, staged.facts) for staged in mine])
             # What a writer that did not end has left is written again before a root relies on it.
             unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
             rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))

@@ -1,4 +1,5 @@
-"""When an object was last read whole, or a root used by its key, and how many bytes came back: `reads`.
+"""When an object was last read, whole or in part, or a root used by its key, and how many bytes came back:
+`reads`.
 
 Laws:
 - A note is best effort; of a read it is to the day. Whoever reads takes no lock for it, waits for nobody and
@@ -12,8 +13,10 @@ Laws:
 
 A line is `DAY READER DIGEST TIMES BYTES`: a UTC date, the reader's scope or grant, 64 hex digits (an
 object's, or a folded document's that was unfolded whole; `-`: of many), how often it was read, and the bytes
-of all these times. With a UTC time in place of the date it tells of uses, and has the key of a root for the
-digest: those count as no reads. A line of another form, as a crash may leave at the end, is skipped.
+that came back in all. Ranges of an object that are read to answer one question are one read; a line may have
+bytes of a read that another one counts. With a UTC time in place of the date it tells of uses, and has the
+key of a root for the digest: those count as no reads. A line of another form, as a crash may leave at the
+end, is skipped.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ class Use(NamedTuple):
 
 
 class ReadCount:
-    """What was read whole: how often and how many bytes, by object. Safe from several threads.
+    """What was read: how often and how many bytes, by object. Safe from several threads.
 
     READS_HELD_MAX objects are told apart; those after them are counted together.
     """
@@ -121,7 +124,8 @@ class ReadLog:
         self._held_since: float | None = None
 
     def note(self, digest: Digest, size: int, times: int = 1) -> None:
-        """The object was read whole, or the document unfolded, and `size` bytes came back."""
+        """The object was read, or the document unfolded, and `size` bytes came back. times: 0 for more of the
+        read that was noted before."""
         self._add(digest.hex, size, times)
 
     def note_all(self, read: ReadCount, document: Digest | None) -> None:

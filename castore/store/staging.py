@@ -19,6 +19,7 @@ from castore.cores import core_count, exit_status, may_fork
 from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.objects.database import Look, ObjectCheck, ObjectDatabase, Staged
+from castore.objects.frames import FrameFacts
 from castore.objects.loose import LooseSource
 from castore.objects.source import Frames
 
@@ -128,15 +129,17 @@ def _record(result: Staged | OSError) -> tuple[Any, ...]:
         result.frames.path,
         result.frames.stored_bytes,
         None if found is None else (found.size, found.stored_bytes, found.file_sha256, found.stamp),
+        [tuple(each) for each in result.facts],
     )
 
 
 def _received(record: tuple[Any, ...]) -> Staged | OSError:
     if len(record) == 3:
         return OSError(*record)
-    hex_digits, size, file_sha256, path, stored_bytes, found = record
+    hex_digits, size, file_sha256, path, stored_bytes, found, facts = record
     digest = Digest(hex_digits)
     staged = Staged(digest, size, file_sha256, Frames(None, path, stored_bytes))
+    staged.facts = tuple(FrameFacts(*each) for each in facts)
     if found is not None:
         staged.found = ObjectCheck(digest, *found)
         staged.is_new = False

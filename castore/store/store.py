@@ -204,17 +204,26 @@ class Store:
             count.add(digest.hex, size)
 
     def ranged(self, digest: Digest, *, count: ReadCount | None = None) -> RangedObject:
-        """The object, to be read by parts, each of which is checked. count: as of `read`.
+        """The object, to be read by ranges: only what is needed of it is read, and checked.
 
-        Raises ObjectMissing, ObjectPurged, ObjectDamaged.
+        All of its ranges are one read, of the bytes that came back. count: as of `read`.
+        Raises ObjectMissing, ObjectPurged, ObjectDamaged, as does what is asked of it.
         """
-        from castore.store.ranged import RangedObject
+        from castore.store.ranged import Guard, RangedObject
 
-        return RangedObject(self.read(digest, count=count))
+        self._check_seen(digest)
+
+        def note(size: int, times: int) -> None:
+            if count is None:
+                self.reads.note(digest, size, times)
+            else:
+                count.add(digest.hex, size, times)
+
+        return RangedObject(self.parts, digest, Guard(lambda: self.absence(digest), self._address, note))
 
     @property
     def reads(self) -> ReadLog:
-        """Where it is noted what was read whole: in the file once the store is closed, or asked for it."""
+        """Where it is noted what was read: in the file once the store is closed, or asked for it."""
         if self._reads is None:
             from castore.store.reads import ReadLog
 

@@ -34,6 +34,7 @@ from castore.store.tombstones import Tombstones
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from castore.document.nesting import Nesting
     from castore.index.connection import IndexFile
 
 __all__ = ["Clock", "Transactions"]
@@ -41,6 +42,12 @@ __all__ = ["Clock", "Transactions"]
 _MARK = b"Roots of this store are, or were, in other scopes than the default one.\n"
 
 Clock = Callable[[], float]
+
+
+def _new_nesting(is_long: bool) -> Nesting:
+    from castore.document.nesting import Nesting
+
+    return Nesting(is_long=is_long)
 
 
 class Transactions:
@@ -51,7 +58,9 @@ class Transactions:
         self.clock = clock
         self.modes = shared_modes(layout)
         self.source = LooseSource(layout, self.modes)
-        self.database = ObjectDatabase(self.source, level=lambda: self.config.compression_level)
+        self.database = ObjectDatabase(
+            self.source, level=lambda: self.config.compression_level, new_nesting=_new_nesting
+        )
         self.tombstones = Tombstones(layout, self.modes)
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
