@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import inf, isfinite, log2
 from typing import Any
 
-from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_values, sign_outliers
+from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_numbers, rare_values, sign_outliers
 from castore.overview.texts import Finding, text_findings
 
 __all__ = ["NAMES", "column_findings", "value_text"]
@@ -160,7 +160,7 @@ def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Fin
         return ordered
     counts = Counter(numbers)
     if len(counts) * 4 <= total or len(counts) <= 3:
-        rare = rare_values(counts, total)
+        rare = rare_numbers(counts, total)
         found += [
             (at, rare[x], f"value {x}", value_text(values[at])) for at, x in enumerate(numbers) if x in rare
         ]
@@ -209,7 +209,10 @@ def _by_order(numbers: list[float], values: Sequence[Any]) -> list[Finding] | No
     if count:
         edge = sound[-count]
         found += [
+            # Where the first one is far from all others, it is the first that stands apart.
             (at, 0.8 * bits, "gap", f"{value_text(values[at])} after a gap")
+            if at > 1 or total < 3
+            else (0, 0.8 * bits, "gap", f"{value_text(values[0])} before a gap")
             for at, step in enumerate(steps, 1)
             if step >= edge and at not in broken
         ]
@@ -257,7 +260,7 @@ def _lengths(values: Sequence[Any]) -> list[Finding]:
     """Of arrays and objects: how many items they have."""
     lengths = list(map(len, values))
     counts = Counter(lengths)
-    rare = rare_values(counts, len(lengths))
+    rare = rare_numbers(counts, len(lengths))
     ordered = sorted(map(float, lengths))
     tail = {}
     count, bits = high_tail(ordered)

@@ -9,21 +9,23 @@ scale, so heavy-tailed and uniform numbers have no outliers of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import log, log1p, log2
 from typing import TypeVar
 
-__all__ = ["ENTRIES_MIN", "Tail", "high_tail", "low_tail", "rare_values", "sign_outliers"]
+__all__ = ["ENTRIES_MIN", "Tail", "high_tail", "low_tail", "rare_numbers", "rare_values", "sign_outliers"]
 
 ENTRIES_MIN = 6
 """Among fewer entries nothing stands apart."""
 
 _SHARE = 16
 _CONTRAST = 4
-_TAIL_BITS_MIN = 13.0
+_PLAIN_BITS_MIN = 13.0
+_LOG_BITS_MIN = 5.0
+_LOG_ALONE_BITS_MIN = 17.0
 _TAIL_MAX = 200
-_APART_MAX = 50
+_APART_MAX = 25
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -57,6 +59,23 @@ def rare_values(counts: Mapping[Value, int], total: int) -> dict[Value, float]:
     return {value: log2(total / masses[count]) for value, count in counts.items() if count <= cut}
 
 
+def rare_numbers(counts: Mapping[float, int], total: int) -> dict[float, float]:
+    """The same of numbers that repeat: a rare one that goes on where the common ones end, step by step, is
+    the end of their distribution and no more."""
+    rare = rare_values(counts, total)
+    if not rare or len(counts) - len(rare) < 3:
+        return rare
+    ordered = sorted(counts)
+    common = [number for number in ordered if number not in rare]
+    step = min(b - a for a, b in pairwise(common))
+    kept: dict[float, float] = {}
+    for at, number in enumerate(ordered):
+        beside = [abs(number - ordered[other]) for other in (at - 1, at + 1) if 0 <= other < len(ordered)]
+        if number in rare and min(beside) > 2 * step:
+            kept[number] = rare[number]
+    return kept
+
+
 def high_tail(numbers: Sequence[float]) -> Tail:
     """How many of the greatest of these sorted numbers stand apart from the rest."""
     total = len(numbers)
@@ -65,8 +84,21 @@ def high_tail(numbers: Sequence[float]) -> Tail:
     apart, kept = _sizes(total)
     top = numbers[: -(apart + kept + 2) : -1]
     middle = numbers[total // 2]
-    scale = (numbers[total * 3 // 4] - numbers[total // 4]) or _resolution(top) or 1.0
-    return _both(top, lambda x: _symmetric_log(x - middle, scale), apart, kept, total)
+    plain = _Top(top, apart, kept)
+    count = plain.clearest(_PLAIN_BITS_MIN)
+    if not count:
+        return NO_TAIL
+    scale = (numbers[total * 3 // 4] - numbers[total // 4]) or plain.least
+    logarithmic = _Top([_symmetric_log(x - middle, scale) for x in top], apart, kept, plain.least / scale)
+    if logarithmic.bits(count) < _LOG_BITS_MIN + 2 * log2(count):
+        count = logarithmic.clearest(_LOG_BITS_MIN)
+        if (
+            not count
+            or logarithmic.bits(count) < _LOG_BITS_MIN + 2 * log2(count)
+            or plain.bits(count) < _PLAIN_BITS_MIN
+        ):
+            return NO_TAIL
+    return count, _capped((logarithmic.bits(count) + plain.bits(count)) / 2, count, total)
 
 
 def low_tail(numbers: Sequence[float]) -> Tail:
@@ -78,9 +110,9 @@ def low_tail(numbers: Sequence[float]) -> Tail:
     if numbers[0] > 0 and numbers[-1] / 4 > numbers[0]:
         apart, kept = _sizes(total)
         bottom = _Top([-log(x) for x in numbers[: apart + kept + 1]], apart, kept)
-        count = bottom.clearest()
+        count = bottom.clearest(_LOG_ALONE_BITS_MIN)
         if count:
-            found = max(found, _tail(count, bottom.bits(count), total), key=lambda each: each[1])
+            found = max(found, (count, _capped(bottom.bits(count), count, total)), key=lambda each: each[1])
     return found
 
 
@@ -107,41 +139,30 @@ def sign_outliers(numbers: Sequence[float]) -> tuple[int, int]:
 
 def _sizes(total: int) -> tuple[int, int]:
     """How many may stand apart, and how many of the rest judge them."""
-    apart = max(1, min(total // 20, _APART_MAX))
-    return apart, min(max(6, total // 20), _TAIL_MAX, total - apart - 1)
+    apart = max(1, min(total // 40, _APART_MAX))
+    return apart, min(max(6, total // 20), _TAIL_MAX, total - apart - 2)
 
 
-def _both(top: Sequence[float], scaled: Callable[[float], float], apart: int, kept: int, total: int) -> Tail:
-    """Where both scales say so: the clearest gap of the plain one, else of the other."""
-    plain = _Top(top, apart, kept)
-    count = plain.clearest()
-    if not count:
-        return NO_TAIL
-    logarithmic = _Top([scaled(x) for x in top], apart, kept)
-    bits = logarithmic.bits(count)
-    if bits < _TAIL_BITS_MIN:
-        count = logarithmic.clearest()
-        bits = logarithmic.bits(count) if count else 0.0
-    bits = min(bits, plain.bits(count) if count else 0.0)
-    return _tail(count, bits, total)
-
-
-def _tail(count: int, bits: float, total: int) -> Tail:
-    return (count, min(bits, log2(total / count) + 1)) if bits >= _TAIL_BITS_MIN else NO_TAIL
+def _capped(bits: float, count: int, total: int) -> float:
+    """No number tells more than that it is one of so many."""
+    return min(bits, log2(total / count) + 1)
 
 
 class _Top:
     """The greatest numbers, descending: up to `apart` that may stand apart, and those that judge them."""
 
-    def __init__(self, top: Sequence[float], apart: int, kept: int) -> None:
+    def __init__(self, top: Sequence[float], apart: int, kept: int, least: float | None = None) -> None:
         self.top = top
         self.apart = min(apart, len(top) - 2)
         self.kept = kept
-        self.sums = [0.0, *accumulate(top)]
+        # The spacing after the j-th, times j, is of the same exponential distribution for every j.
+        self.spacings = [at * (a - b) for at, (a, b) in enumerate(pairwise(top), 1)]
+        self.sums = [0.0, *accumulate(self.spacings)]
         # Numbers that come in steps have no finer spacings; of whole ones that are all alike the step is one.
-        self.least = max(_resolution(top[self.apart :]), abs(top[self.apart]) * 1e-9, 1e-300)
+        step = _resolution(top[self.apart :]) if least is None else log1p(least)
+        self.least = max(step, abs(top[self.apart]) * 1e-9, 1e-300)
 
-    def clearest(self) -> int:
+    def clearest(self, least_bits: float) -> int:
         """After how many the clearest gap is; 0 if none is clear."""
         gaps = [
             (self.bits(count), -count)
@@ -149,21 +170,18 @@ class _Top:
             if self.top[count - 1] > self.top[count]
         ]
         bits, count = max(gaps, default=(0.0, 0))
-        return -count if bits >= _TAIL_BITS_MIN else 0
+        return -count if bits >= least_bits else 0
 
     def bits(self, count: int) -> float:
         """Against a gap this wide after `count`, if the tail goes on as those below the gap do.
 
-        The spacings of an exponential tail are exponential, the one after the k-th with 1/k of the mean
-        excess; the mean is estimated from `kept` numbers, which gives the power below.
+        The spacings of an exponential tail, each times its rank, are exponential with one mean, which is
+        estimated from `kept` of them (Renyi 1953; Hill 1975): hence the power.
         """
-        top = self.top
-        last = min(count + self.kept, len(top) - 1)
-        number = last - count
-        slope = (self.sums[last] - self.sums[count]) / number - top[last] if number else 0.0
-        slope = max(slope, self.least)
-        number = max(1, number)
-        return number * log1p(count * (top[count - 1] - top[count]) / slope / number) / log(2)
+        last = min(count + self.kept, len(self.spacings))
+        number = max(1, last - count)
+        slope = max((self.sums[last] - self.sums[count]) / number, self.least)
+        return number * log1p(self.spacings[count - 1] / slope / number) / log(2)
 
 
 def _resolution(numbers: Sequence[float]) -> float:

@@ -25,7 +25,9 @@ _SLOTS_LINES_MIN = 12
 _DIGITS = str.maketrans("123456789", "000000000")
 _HEX = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b|\b(?=[A-F]*[0-9])[0-9A-F]{8,}\b")
 _QUOTED = re.compile(r'"[^"\n]{0,400}"|\'[^\'\n]{1,80}\'')
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_TOKEN = re.compile(r"(?=\S*\d)[A-Za-z0-9+/_=.:-]{6,}\Z|[A-Za-z0-9+/=]{16,}\Z")
+_HEX_TOKEN = re.compile(r"[0-9a-f-]{6,}\Z|[0-9A-F-]{6,}\Z")
+_NUMBER = re.compile(r"\d+")
 _LOWER, _UPPER = re.compile(r"[a-z]+"), re.compile(r"[A-Z]+")
 _OTHER = re.compile(r"[^\W\d_A-Za-z]+")
 _WORD = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -94,7 +96,9 @@ def text_findings(values: Sequence[str], *, are_lines: bool = False) -> list[Fin
         # A value that stands out whole needs no more words, but what it says may rank it higher.
         found += [(at, rare[value], "value", "") for at, value in enumerate(values) if value in rare]
     if len(counts) * 4 <= total and not are_lines:
-        return found
+        return found + _by_length(values)
+    if not are_lines and (tokens := _by_token(values)) is not None:
+        return found + tokens
     texts = [text[:CHARACTERS_MAX] for text in values]
     plain = _joined(texts)
     templates = _templates(plain, are_lines=are_lines)
@@ -132,7 +136,7 @@ def _without_digits(text: str) -> str:
     for run in ("0" * 16, "0000", "00", "00"):
         while run in text:
             text = text.replace(run, "0")
-    return text.replace("0.0", "0")
+    return text
 
 
 # --- By what they say ------------------------------------------------------------------------------
@@ -243,7 +247,27 @@ def _by_characters(templates: list[str], total: int) -> list[Finding]:
     # Of random texts the order says nothing, but which characters there are may.
     sets = {shape: "".join(sorted(set(shape) - {"~"})) for shape in set(each)}
     kinds = [sets[shape] for shape in each]
+    if max(Counter(kinds).values()) * 10 < 8 * total:
+        return found  # Here the characters are drawn by chance.
     return found + _rare(kinds, rare_values(Counter(kinds), total), "shape", 0.7)
+
+
+def _by_token(values: Sequence[str]) -> list[Finding] | None:
+    """Of random tokens (digests, keys) those that are none, or of another length; None if they are not."""
+    total = len(values)
+    sample = values[:: max(1, total // 32)]
+    if sum(_TOKEN.match(text) is not None for text in sample) * 10 < 9 * len(sample):
+        return None
+    kind = (
+        _HEX_TOKEN
+        if sum(_HEX_TOKEN.match(text) is not None for text in sample) * 10 >= 9 * len(sample)
+        else _TOKEN
+    )
+    if len(set(shapes([_without_digits(text) for text in sample]))) * 3 < len(sample):
+        return None
+    kinds = [(kind.match(text) is not None, len(text)) for text in values]
+    rare = rare_values(Counter(kinds), total)
+    return [(at, rare[each], "shape", "odd shape") for at, each in enumerate(kinds) if each in rare]
 
 
 def _by_length(values: Sequence[str]) -> list[Finding]:
