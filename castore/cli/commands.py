@@ -246,8 +246,8 @@ COMMANDS: dict[str, Entry] = {
     "stats": Entry(
         "store",
         "castore.cli.stores",
-        "Show how much the store holds and how small it is stored",
-        "ctx stats --json",
+        "Show what the store holds, or where the context of sessions went",
+        "ctx stats session.jsonl",
     ),
     "scope list": Entry(
         "store",

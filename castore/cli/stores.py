@@ -11,7 +11,7 @@ from castore.cli import output
 from castore.cli.locate import FOLDER_NAME, find_store
 from castore.cli.output import Count, Moment, Record, Size, date_text
 from castore.cli.parameters import Json, ReadScope, StoreFolder
-from castore.errors import InvalidConfig
+from castore.errors import InvalidConfig, InvalidOption
 from castore.settings import config_values, keys_hint
 from castore.store.folder import read_config_text
 
@@ -45,8 +45,49 @@ def init(
         output.summary(f"made the store '{made}'")
 
 
-def stats(scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:
-    """stdout says what the store holds, as far as it is seen; nothing is changed."""
+def stats(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Of these sessions or JSON files; '-' is stdin, none the store."),
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option("-n", metavar="N", help="Print at most N lines of each list (default: 10).")
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option("--strategy", metavar="NAME[,NAME]", help="Compare what these do together, too."),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Read each as a session of this format.")
+    ] = None,
+    scope: ReadScope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> None:
+    """stdout says what the store holds, as far as it is seen; or where the context of sessions went, and what
+    strategies and a fold would save. Nothing is changed or stored."""
+    if files:
+        from castore.cli.session_stats import stats_of_files
+
+        stats_of_files(
+            files,
+            limit=limit,
+            format=format,
+            strategies=strategy,
+            as_json=as_json,
+            scope=scope,
+            store=store,
+        )
+        return
+    for option, value in (("-n", limit), ("--strategy", strategy), ("--format", format)):
+        if value:
+            raise InvalidOption(
+                f"{option} is about files", option=option, hint="name a FILE, or '-' for stdin"
+            )
+    _stats_of_store(scope, as_json, store)
+
+
+def _stats_of_store(scope: str | None, as_json: bool, store: str | None) -> None:
     from castore.summary.stats import summary_stats
 
     opened = find_store(store, scope).get()

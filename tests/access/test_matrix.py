@@ -104,7 +104,7 @@ READS: dict[str, list[list[str]]] = {
     "report": [["report", DOC], ["report", VIEW]],
     "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
     "log": [["log"], ["log", "-n", "2"]],
-    "stats": [["stats"]],
+    "stats": [["stats"], ["stats", DOC], *(["stats", "-n", "2", each] for each in (SESSION, VIEW, EDITED))],
     "scope list": [["scope", "list"]],
     "scope show": [["scope", "show", OWN], ["scope", "show", "team/b"], ["scope", "show", "team/none"]],
     "config": [["config"], ["config", "store.quota"]],

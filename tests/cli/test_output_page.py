@@ -79,6 +79,8 @@ ON_STDOUT: dict[tuple[str, str], list[str]] = {
     ("purge", ""): ["purge", "DIGEST", "--reason", "x", "--yes"],
     ("init", ""): ["init", "elsewhere"],
     ("stats", ""): ["stats"],
+    ("stats", "a session"): ["stats", "session.jsonl"],
+    ("stats", "a document"): ["stats", "in.json"],
     ("scope list", "a scope"): ["scope", "list"],
     ("scope create", "a scope"): ["scope", "create", "team/a"],
     ("scope show", "a scope"): ["scope", "show", "default"],
