@@ -273,6 +273,12 @@ COMMANDS: dict[str, Entry] = {
         "List the store's settings, or show or set one",
         "ctx config fold.bytes-over 4096",
     ),
+    "mcp": Entry(
+        "store",
+        "castore.cli.serving",
+        "Serve the store to an agent over MCP, on stdin and stdout",
+        "claude mcp add castore -- ctx mcp",
+    ),
 }
 
 

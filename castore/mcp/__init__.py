@@ -1,1 +1,1 @@
-"""The calls of the command line as tools of the Model Context Protocol."""
+"""The MCP server: the tools that an agent reads and writes a store with; see docs/mcp.md."""

@@ -1,0 +1,116 @@
+"""ctx_read, ctx_show, and the resources: what an object holds, and what it is."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from castore.digest import Digest
+from castore.errors import LimitExceeded
+from castore.mcp.answers import Answer, fitting, json_bytes, left_out_text, read_call
+from castore.retrieve.address import Address
+from castore.retrieve.kinds import kind_of
+from castore.retrieve.pages import page
+from castore.roots.model import Root
+from castore.store import Store
+
+__all__ = ["RESOURCE_BYTES_MAX", "SCHEME", "read", "resource", "show"]
+
+RESOURCE_BYTES_MAX = 256 << 10
+"""Longest object that is given as a resource: its reader has no way to ask for a part."""
+
+SCHEME = "ctx://"
+
+_REFS_MAX = 20
+"""Objects of a document, or of a name of several, that are told of at most."""
+
+
+def read(store: Store, arguments: Mapping[str, Any]) -> Answer:
+    """A page of what the address means. Raises what `retrieve.pages.page` and `Store.resolve` raise."""
+    digest = store.resolve(arguments["ref"])
+    ranges = {each: arguments.get(each) for each in ("items", "lines", "chars", "bytes")}
+    address = Address.parse(arguments.get("select", ()), **ranges)
+    return fitting(arguments["max_bytes"], lambda wanted: _page(store, digest, address, wanted))
+
+
+def _page(store: Store, digest: Digest, address: Address, bytes_max: int) -> Answer:
+    found = page(store, digest, address, bytes_max)
+    calls = [read_call(digest, each) for each in found.next]
+    told: dict[str, Any] = {"ref": digest.short, "kind": str(found.kind)}
+    text = found.text
+    if text is None:
+        # What is no text takes four thirds of its bytes: `fitting` sees that as it sees escapes.
+        told["base64"] = text = base64.b64encode(found.data).decode()
+    else:
+        told["text"] = text
+    if found.total is not None:
+        told |= {"total": found.total, "unit": str(found.unit)}
+    if found.left_out is not None:
+        told["left_out"] = found.left_out
+    if calls:
+        told["next"] = calls
+    after = left_out_text(found.left_out, "ctx_read", calls)
+    return Answer(told, text + ("\n" if after and not text.endswith("\n") else "") + after)
+
+
+def show(store: Store, arguments: Mapping[str, Any]) -> Answer:
+    """What an object is and what stands apart in it; of a folded document, a root, or a name of several
+    objects, which objects it keeps. Raises what `Store.find` and `retrieve.showing.show` raise."""
+    found = store.find(arguments["ref"])
+    if isinstance(found, Digest):
+        return fitting(arguments["max_bytes"], lambda wanted: _shown(store, found, wanted))
+    return _roots(found, arguments["max_bytes"], store.parts.clock())
+
+
+def _shown(store: Store, digest: Digest, bytes_max: int) -> Answer:
+    from castore.config import SHOWN_BYTES_MIN
+    from castore.retrieve.showing import show
+
+    shown = show(store, digest, bytes_max=max(SHOWN_BYTES_MIN, bytes_max))
+    told = {"ref": digest.short, "kind": str(shown.overview.kind), "size": shown.overview.size}
+    return Answer({**told, "text": shown.text}, shown.text)
+
+
+def _roots(roots: tuple[Root, ...], bytes_max: int, now: float) -> Answer:
+    """A line for each root, and one for each object that they keep; as many as fit."""
+    from castore.retrieve.naming import root_words
+
+    digests = list(dict.fromkeys(each for root in roots for each in root.objects))
+    lines = [*(root_words(root, now) for root in roots[:3]), *(each.short for each in digests[:_REFS_MAX])]
+    if len(digests) > _REFS_MAX:
+        lines.append(f"and {len(digests) - _REFS_MAX:,} more objects")
+    document = next((root.document.digest for root in roots if root.document is not None), None)
+    told: dict[str, Any] = {
+        "ref": roots[0].id[:16] if document is None else document.short,
+        "kind": str(roots[0].kind),
+    }
+    text = ""
+    for line in lines:
+        if json_bytes({**told, "text": f"{text}{line}\n"}) > bytes_max:
+            break
+        text += f"{line}\n"
+    return Answer({**told, "text": text}, text)
+
+
+def resource(store: Store, uri: str) -> dict[str, Any]:
+    """The contents of `ctx://REF`: mime type, and `text` or `blob` (base64). Raises LimitExceeded where they
+    are too long for a resource; what `Store.resolve` and `Store.read` raise."""
+    digest = store.resolve(uri.removeprefix(SCHEME))
+    source = store.ranged(digest)
+    if source.size > RESOURCE_BYTES_MAX:
+        raise LimitExceeded(
+            f"object '{digest.short}' has {source.size:,} bytes, over the "
+            f"{RESOURCE_BYTES_MAX:,} of a resource",
+            hint="the tool ctx_read reads a part of it",
+            limit="RESOURCE_BYTES_MAX",
+            digest=str(digest),
+        )
+    data = source.read(0, source.size)
+    kind = kind_of(source)
+    if kind.is_json:
+        return {"mimeType": "application/json", "text": data.decode()}
+    try:
+        return {"mimeType": "text/plain", "text": data.decode()}
+    except UnicodeDecodeError:
+        return {"mimeType": "application/octet-stream", "blob": base64.b64encode(data).decode()}
