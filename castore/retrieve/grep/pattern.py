@@ -11,14 +11,11 @@ from dataclasses import dataclass
 
 from castore.config import GREP_PATTERN_CHARACTERS_MAX, GREP_SECONDS_MAX
 from castore.errors import InvalidOption
+from castore.retrieve.grep.literals import Alternatives, required_literals
 
-__all__ = ["GrepOptions", "Needle", "required_literals"]
+__all__ = ["GrepOptions", "Needle"]
 
-_RUN_MIN = 2
-"""Characters of a shorter literal are in nearly everything: looking for them first saves nothing."""
-
-_QUANTIFIERS = "*+?{"
-_OPTIONAL = "*?{"
+_CORES_MAX = 4
 _PLAIN = re.compile(r"[ !#-.0-\[\]-~]+")
 """ASCII that JSON has no short escape for."""
 
@@ -59,7 +56,7 @@ class Needle:
         if not options.fixed and (anchored := _at_quotes(pattern)) is not None:
             self.in_json = _compiled(pattern, anchored, flags)
         ignores_case = bool(self.expression.flags & re.IGNORECASE)
-        literals = [pattern] if options.fixed else required_literals(pattern)
+        literals: Alternatives | None = [(pattern,)] if options.fixed else required_literals(pattern)
         self._signs = _signs(literals, ignores_case=ignores_case)
         self._ignores_case = ignores_case
 
@@ -70,20 +67,22 @@ class Needle:
         is_escaped = b"\\" in data
         if is_escaped or self._ignores_case:
             lower = data.lower()
-            return any(each.may_be_in(lower, is_escaped=is_escaped) for each in self._signs)
-        return any(each.literal in data for each in self._signs)
+            return any(
+                all(each.may_be_in(lower, is_escaped=is_escaped) for each in signs) for signs in self._signs
+            )
+        return any(all(each.literal in data for each in signs) for signs in self._signs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
     """What bytes have if a literal is in them.
 
-    literal: as UTF-8. core: the longest run of it that no short escape spells, in lower case. others: its
-    first character beyond ASCII, as UTF-8 and as its escape. spelt: escapes that say a letter of the core.
+    literal: as UTF-8. cores: runs of it that no short escape spells, in lower case. others: its first
+    character beyond ASCII, as UTF-8 and as its escape. spelt: escapes that say a letter of the cores.
     """
 
     literal: bytes
-    core: bytes
+    cores: tuple[bytes, ...]
     others: tuple[bytes, bytes] | None
     spelt: re.Pattern[bytes]
 
@@ -94,31 +93,30 @@ class _Sign:
             return False
         if self.others is not None and not any(each in lower for each in self.others):
             return False
-        return self.core in lower or self.spelt.search(lower) is not None
+        return all(each in lower for each in self.cores) or self.spelt.search(lower) is not None
 
 
-def _signs(literals: list[str] | None, *, ignores_case: bool) -> tuple[_Sign, ...] | None:
-    if not literals:
-        return None
-    signs = []
-    for each in literals:
-        if _HALVES.search(each):
+def _signs(alternatives: Alternatives | None, *, ignores_case: bool) -> tuple[tuple[_Sign, ...], ...] | None:
+    """Of each alternative what all must be there; None if there may be nothing."""
+    found = []
+    for each in alternatives or ():
+        if any(_HALVES.search(text) for text in each):
             return None
-        literal = _safe_run(each) if ignores_case else each
-        if len(literal.encode()) < _RUN_MIN:
-            return None
-        core = max(_PLAIN.findall(literal), key=len, default="")
-        wide = next((letter for letter in literal if letter > "\x7f"), None)
-        codes = "|".join(sorted({f"{ord(letter):02x}" for letter in core})) or "(?!)"
-        signs.append(
-            _Sign(
-                literal.encode(),
-                core.lower().encode(),
-                None if wide is None else (wide.encode(), _escape_digits(wide)),
-                re.compile(rb"u00(?:%b)" % codes.encode()),
-            )
-        )
-    return tuple(signs)
+        texts = [_safe_run(text) for text in each] if ignores_case else each
+        found.append(tuple(_sign(text) for text in texts if text))
+    return tuple(found) if found and all(found) else None
+
+
+def _sign(literal: str) -> _Sign:
+    cores = sorted(_PLAIN.findall(literal), key=len, reverse=True)[:_CORES_MAX]
+    wide = next((letter for letter in literal if letter > "\x7f"), None)
+    codes = "|".join(sorted({f"{ord(letter):02x}" for core in cores for letter in core})) or "(?!)"
+    return _Sign(
+        literal.encode(),
+        tuple(core.lower().encode() for core in cores),
+        None if wide is None else (wide.encode(), _escape_digits(wide)),
+        re.compile(rb"u00(?:%b)" % codes.encode()),
+    )
 
 
 def _safe_run(literal: str) -> str:
@@ -137,67 +135,6 @@ def _escape_digits(letter: str) -> bytes:
     if number > 0xFFFF:
         number = 0xD800 + ((number - 0x10000) >> 10)
     return b"u%04x" % number
-
-
-def required_literals(pattern: str) -> list[str] | None:
-    """Texts of which every match has one; None if that can't be told at a glance.
-
-    Only what is plain is looked at: letters outside groups and classes. Of each branch the longest run.
-    """
-    if re.search(r"\(\?[a-zA-Z]*x", pattern):
-        return None
-    branches: list[list[str]] = [[]]
-    run, depth, at = "", 0, 0
-    while at < len(pattern):
-        sign, at = pattern[at], at + 1
-        literal: str | None = sign
-        if sign == "\\":
-            escaped = pattern[at : at + 1]
-            at += 1
-            literal = escaped if escaped and not escaped.isalnum() else None
-            if escaped.isalnum() and escaped not in "AbBdDsSwWZntrfva":
-                return None  # It says a character by its number, or an earlier group.
-        elif sign == "[":
-            at = _class_end(pattern, at)
-            literal = None
-        elif sign in "()":
-            depth += 1 if sign == "(" else -1
-            literal = None
-        elif sign in "^$.|*+?{":
-            literal = None
-            if sign == "{":
-                at = _brace_end(pattern, at)
-        follower = pattern[at : at + 1]
-        if literal is None or depth or (follower and follower in _OPTIONAL):
-            branches[-1].append(run)
-            run = ""
-        elif follower == "+":
-            branches[-1].append(run + literal)
-            run = ""
-        else:
-            run += literal
-        if sign == "|" and not depth:
-            branches.append([])
-    branches[-1].append(run)
-    longest = [max(each, key=len) for each in branches]
-    return (
-        longest if all(len(each.encode("utf-8", "surrogatepass")) >= _RUN_MIN for each in longest) else None
-    )
-
-
-def _class_end(pattern: str, at: int) -> int:
-    """The offset after a class whose bracket is before `at`."""
-    at += 1 if pattern[at : at + 1] == "^" else 0
-    at += 1 if pattern[at : at + 1] == "]" else 0
-    while at < len(pattern) and pattern[at] != "]":
-        at += 2 if pattern[at] == "\\" else 1
-    return at + 1
-
-
-def _brace_end(pattern: str, at: int) -> int:
-    """The offset after `{3,4}`, of which the brace was read; where none is, `at`."""
-    found = re.compile(r"[0-9,]*\}").match(pattern, at)
-    return found.end() if found else at
 
 
 def _at_quotes(pattern: str) -> str | None:
