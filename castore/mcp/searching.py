@@ -21,7 +21,7 @@ _END_BYTES = 200
 
 
 def grep(store: Store, arguments: Mapping[str, Any]) -> Answer:
-    """A page of hits. Raises InvalidOption for a pattern that is none, what `Store.find` raises for a ref, and
+    """A page of hits. Raises InvalidOption for a pattern that is none, what `Store.find` raises for refs, and
     LimitExceeded. Objects that could not be searched are told beside the hits."""
     refs, pattern = arguments.get("refs"), arguments["pattern"]
     # No REF that names a file: what a client can ask for is in the store.

@@ -18,7 +18,6 @@ from typing import Any, cast
 
 from mcp.server.stdio import stdio_server
 from mcp_types import jsonrpc_message_adapter
-from pydantic import ValidationError
 
 __all__ = ["MESSAGE_BYTES_MAX", "UNREADABLE", "stdio"]
 
@@ -127,6 +126,6 @@ def _readable(lines: Iterator[tuple[bytes, bool]]) -> Iterator[str]:
 def _problem(line: bytes) -> str | None:
     try:
         jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-    except ValidationError as error:
-        return str(error.errors(include_input=False, include_url=False)[0]["msg"])
+    except ValueError:
+        return "it is no message in JSON"
     return None
