@@ -15,7 +15,7 @@ from castore.errors import InvalidOption
 
 __all__ = ["report"]
 
-FILES_MAX = 200
+FILES_MAX = 100
 """Sections of a page."""
 
 

@@ -23,7 +23,19 @@ from castore.report.figures import (
     turn_rows,
     turns_text,
 )
-from castore.report.model import DocumentFacts, Listed, Moved, Pair, SessionFacts, Share, StabilityFacts
+from castore.report.model import (
+    BigValue,
+    DocumentFacts,
+    Listed,
+    Moved,
+    Pair,
+    Payload,
+    RepeatFacts,
+    SessionFacts,
+    Share,
+    StabilityFacts,
+    Stable,
+)
 
 __all__ = ["EXPLAINED", "Facts", "Section", "Totals", "beginning", "sections", "totals"]
 
@@ -73,10 +85,11 @@ class PairGroup:
 
 @dataclass(frozen=True, slots=True)
 class StabilityPart:
-    """chart: None if all of each view stands in the next one."""
+    """chart: None if all of each view stands in the next one. least: the turns after which the least does."""
 
     facts: StabilityFacts
     chart: Chart | None
+    least: tuple[Stable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +147,12 @@ def beginning(words: str) -> str | None:
 def _section(facts: Facts, id: str, sources: int) -> Section:
     """sources: how many share the page."""
     rows_max = max(ROWS_MIN, min(ROWS_MAX, ROWS_OF_ALL // sources))
+    bytes_max = TEXTS_BYTES_MAX // sources * 4 // 9  # For each of the two long lists.
     if isinstance(facts, DocumentFacts):
+        biggest = _within(_first(facts.biggest, rows_max), bytes_max, _bytes_of_excerpt)
         fold = replace(facts.fold, spans=_first(facts.fold.spans, rows_max))
-        return Section(id, replace(facts, biggest=_first(facts.biggest, rows_max), fold=fold))
+        return Section(id, replace(facts, biggest=biggest, fold=fold))
     columns_max = max(COLUMNS_MIN, min(COLUMNS_MAX, COLUMNS_OF_ALL // sources))
-    bytes_max = TEXTS_BYTES_MAX // sources // 2
     sizes = {str(each.kind): each.size for each in facts.kinds}
     kinds = tuple(key for key in KINDS if sizes.get(key))
     rows = tuple(turn_rows(facts.turn_facts, columns_max))
@@ -149,8 +163,8 @@ def _section(facts: Facts, id: str, sources: int) -> Section:
             facts,
             moved=_within(facts.moved, bytes_max, _moved_bytes),
             pairs=pairs,
-            payloads=_first(facts.payloads, rows_max),
-            repeats=_first(facts.repeats, rows_max),
+            payloads=_within(_first(facts.payloads, rows_max), bytes_max // 8, _bytes_of_excerpt),
+            repeats=_within(_first(facts.repeats, rows_max), bytes_max // 8, _bytes_of_excerpt),
             tools=_first(facts.tools, rows_max),
             fold=facts.fold and replace(facts.fold, spans=_first(facts.fold.spans, rows_max)),
         ),
@@ -160,7 +174,10 @@ def _section(facts: Facts, id: str, sources: int) -> Section:
         turn_chart(rows, [row.tokens for row in rows], kinds, text.short_count, "tokens"),
         rows,
         tuple(_grouped(pairs.shown)),
-        tuple(StabilityPart(each, stability_chart(each, columns_max)) for each in facts.stability),
+        tuple(
+            StabilityPart(each, stability_chart(each, columns_max), _least(each, rows_max))
+            for each in facts.stability
+        ),
     )
 
 
@@ -169,6 +186,11 @@ def _section(facts: Facts, id: str, sources: int) -> Section:
 
 def _first(listed: Listed[T], most: int) -> Listed[T]:
     return Listed(listed.shown[:most], listed.total)
+
+
+def _least(facts: StabilityFacts, most: int) -> tuple[Stable, ...]:
+    less = [each for each in facts.turns if each.kept < each.size]
+    return tuple(sorted(less, key=lambda each: (each.kept / each.size, each.first))[:most])
 
 
 def _within(listed: Listed[T], bytes_max: int, cost: Callable[[T], int]) -> Listed[T]:
@@ -199,8 +221,13 @@ def _pair_bytes(pair: Pair) -> int:
     return _PAIR_BYTES + _bytes_of(pair.text, beginning(pair.text) or "", pair.shown or "", pair.label)
 
 
+def _bytes_of_excerpt(each: Payload | RepeatFacts | BigValue) -> int:
+    path = None if isinstance(each, Payload) else each.path
+    return _bytes_of(each.excerpt, path or "")
+
+
 def _bytes_of(*texts: str) -> int:
-    return sum(len(text.shown(each).encode()) for each in texts)
+    return sum(map(text.shown_bytes, texts))
 
 
 # --- Pairs -----------------------------------------------------------------------------------------

@@ -7,11 +7,22 @@ as UTF-8 whatever it was given. Text is never parsed, so nothing in it is markup
 
 from __future__ import annotations
 
+import re
 from unicodedata import category
 
 from markupsafe import Markup, escape
 
-__all__ = ["count_text", "excerpt", "percent_text", "plain", "plural", "short_count", "shown", "size_text"]
+__all__ = [
+    "count_text",
+    "excerpt",
+    "percent_text",
+    "plain",
+    "plural",
+    "short_count",
+    "shown",
+    "shown_bytes",
+    "size_text",
+]
 
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 """Categories of Unicode: controls, formats, halves of characters, private ones, separators of lines
@@ -20,20 +31,31 @@ and paragraphs."""
 _SEEN = frozenset("\n\t\u200c\u200d")
 """But for these: white space, and the two that only join or part the letters beside them."""
 
+_ENTITY_BYTES, _CODE_BYTES = 4, 36
+"""What an escaped character takes more than itself, and at most the code of one."""
+
 _SPACE = "\u00a0"
 """Where no line may end."""
 
 
 def shown(text: str) -> Markup:
-    """`text`, escaped; each character in it that nobody would see is set as its code."""
+    """`text`, escaped; what nobody would see in it is set as codes."""
     text = text.replace("\r\n", "\n")
     hidden = _hidden_in(text)
     escaped = escape(text)
     if not hidden:
         return escaped
+    run = re.compile(f"[{re.escape(''.join(hidden))}]+")
     return Markup(
-        str(escaped).translate({ord(each): f'<span class="cp">{_code(each)}</span>' for each in hidden})
+        run.sub(lambda found: f'<span class="cp">{"".join(map(_code, found[0]))}</span>', str(escaped))
     )
+
+
+def shown_bytes(text: str) -> int:
+    """No less than `shown` of it takes, counted in a fraction of the time."""
+    hidden = sum(text.count(each) for each in _hidden_in(text))
+    entities = sum(text.count(each) for each in "<>&\"'")
+    return len(text.encode("utf-8", "replace")) + _CODE_BYTES * hidden + _ENTITY_BYTES * entities
 
 
 def plain(text: str) -> str:
