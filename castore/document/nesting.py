@@ -278,16 +278,16 @@ def _shape_of_many(piece: bytes, state: int, after: int, quotes: Any, backslashe
     # Of the bytes that this makes alike only brackets stand outside strings in JSON.
     alike = np.bitwise_or(octets, 0x26, out=scratch.view(np.uint8))
     places = _places(_words(np.equal(alike, 0x7F, out=scratch)) & outside)
+    codes = octets[places]
+    # `[` and `{` less 0x5B are 0 and 0x20; `]` and `}` 2 and 0x22.
+    is_other = (codes - 0x5B) & 0xDD
+    if is_other.any():
+        places, codes = places[is_other == 0], codes[is_other == 0]
     commas = _commas(_words(np.equal(octets, 0x2C, out=scratch)) & outside, places)
     is_blank = state == OUTSIDE and _is_blank(piece)
     if not places.size:
         return Shape(state, commas={0: int(commas[0])}, is_blank=is_blank)
-    codes = octets[places]
-    # `[` and `{` less 0x5B are 0 and 0x20; `]` and `}` 2 and 0x22.
-    kinds = codes - 0x5B
-    if (kinds & 0xDD).any():
-        return Shape(state, is_wrong=True)
-    depths = np.cumsum(1 - (kinds & 2).view(np.int8), dtype=np.int32)
+    depths = np.cumsum(1 - ((codes - 0x5B) & 2).view(np.int8), dtype=np.int32)
     lowest, highest = int(depths.min()), max(0, int(depths.max()))
     pairs = None if highest - lowest > DEPTH_MAX else _unmatched(codes.tobytes())
     if pairs is None:

@@ -110,11 +110,15 @@ class RootLook:
 
 @dataclass(frozen=True, slots=True)
 class ShardLook:
-    """The objects of one shard: stored bytes of each file by hex digits, and the rows; None: no index."""
+    """The objects of one shard: stored bytes of each file by hex digits, and the rows; None: no index.
+
+    frames: the fingerprints of the rows about the frames of large objects (castore.objects.frames).
+    """
 
     shard: str
     sizes: dict[str, int]
     rows: dict[str, ObjectRow] | None
+    frames: dict[str, bytes]
 
 
 def look_at_roots(parts: Transactions, connection: Connection | None, *, now: float) -> RootLook:
@@ -185,16 +189,19 @@ def _purged(parts: Transactions) -> dict[str, Tombstone]:
 
 def look_at_shard(parts: Transactions, connection: Connection | None, shard: str) -> ShardLook:
     rows = None
+    facts: dict[str, bytes] = {}
     if connection is not None:
-        from castore.index import objects
+        from castore.index import frames, objects
         from castore.index.connection import IndexUnreadable
 
         # What a damaged index says of objects is nothing; that it is damaged is told elsewhere.
         try:
             rows = {digest.hex(): row for digest, row in objects.in_shard(connection, shard).items()}
+            # After those: a writer adds both at once.
+            facts = {digest.hex(): found for digest, found in frames.fingerprints(connection, shard).items()}
         except IndexUnreadable:
             rows = None
-    return ShardLook(shard, parts.source.sizes(shard), rows)
+    return ShardLook(shard, parts.source.sizes(shard), rows, facts)
 
 
 def strays(layout: Layout) -> Iterator[Stray]:

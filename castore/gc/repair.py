@@ -291,7 +291,7 @@ class _Repair:
         durable.sync_folders(sorted(each for each in folders if os.path.isdir(each)), layout.folder)
 
     def _publish(self, connection: Connection, digests: list[Digest]) -> None:
-        from castore.index import objects
+        from castore.index import frames, objects
         from castore.index.objects import ObjectRow
 
         staged = [self.staged[digest] for digest in digests]
@@ -301,6 +301,7 @@ class _Repair:
         ]
         self.parts.source.publish([(each.digest, each.frames) for each in staged], unproven=SHARDS)
         objects.add(connection, rows)
+        frames.put_all(connection, [(each.digest, each.facts) for each in staged])
 
     def _recovered(self, plan: Mending) -> Iterator[Root]:
         now = self.parts.clock()
@@ -333,7 +334,7 @@ class _Repair:
 
     def _index(self, connection: Connection, facts: Facts, plan: Mending) -> None:
         """The rows say what the files do."""
-        from castore.index import objects, rebuild, roots
+        from castore.index import frames, objects, rebuild, roots
         from castore.index.objects import ObjectRow
 
         parts = self.parts
@@ -345,9 +346,10 @@ class _Repair:
         gone |= {act.digest.hex for act in plan.removed if act.digest is not None}
         objects.remove(connection, [bytes.fromhex(name) for name in sorted(gone)])
         for name in sorted(facts.rows_wrong - gone):
-            found = parts.database.check(Digest(name))
+            found = parts.database.check(Digest(name), measure=True)
             row = ObjectRow(found.digest.raw, found.size, found.stored_bytes, found.file_sha256)
             objects.add(connection, [row])
+            frames.put(connection, found.digest, found.frames)
         for root_id in facts.roots_behind:
             roots.put(connection, parts.root_files.read(root_id), parts.root_files.stamp(root_id))
         rebuild.reconcile_all(connection, parts.database, parts.root_files)

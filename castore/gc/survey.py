@@ -29,6 +29,7 @@ from castore.gc.look import (
 from castore.gc.mending import Facts, Fault, Held
 from castore.gc.salvage import digest_in
 from castore.layout import OBJECT_NAME, ROOT_NAME, SHARD_NAME, SHARDS, Layout
+from castore.objects.frames import fingerprint
 from castore.roots.files import RootFiles
 from castore.roots.model import Root
 from castore.store.transaction import Transactions
@@ -206,7 +207,7 @@ def _look_at_objects(
             if fault is not None:
                 facts.faults.append(fault)
                 continue
-            if not facts.is_rebuilt and not _says_so(parts, Digest(name), row):
+            if not facts.is_rebuilt and not _says_so(parts, Digest(name), row, look.frames.get(name)):
                 facts.rows_wrong.add(name)
             facts.good.add(name)
         except (FileNotFoundError, ObjectMissing):
@@ -241,11 +242,13 @@ def _inspect(parts: Transactions, digest: Digest, row: ObjectRow | None) -> Faul
     return None
 
 
-def _says_so(parts: Transactions, digest: Digest, row: ObjectRow | None) -> bool:
-    """Whether the row says what the good file is."""
+def _says_so(parts: Transactions, digest: Digest, row: ObjectRow | None, frames: bytes | None) -> bool:
+    """Whether the row says what the good file is, and those of its frames what is in them."""
     if row is None:
         return False
-    found = parts.database.check(digest)
+    found = parts.database.check(digest, measure=True)
+    if frames != (fingerprint(found.frames) if found.frames else None):
+        return False
     return (row.size, row.stored_bytes, row.file_sha256) == (
         found.size,
         found.stored_bytes,

@@ -33,6 +33,7 @@ from castore.gc.look import (
 )
 from castore.layout import SHARDS
 from castore.objects.finding import Finding, FindingName
+from castore.objects.frames import fingerprint
 from castore.store import Store
 from castore.store.transaction import Transactions
 
@@ -102,6 +103,7 @@ def check_bytes(parts: Transactions, looks: Sequence[ShardLook], *, quick: bool 
     database = parts.database
     listed = [(size, name) for look in looks for name, size in look.sizes.items()]
     rows = {name: row for look in looks for name, row in (look.rows or {}).items()}
+    frames = {name: found for look in looks for name, found in look.frames.items()}
     processes = workers.processes_for(listed)
 
     def check(name: str) -> workers.Outcome | None:
@@ -112,9 +114,11 @@ def check_bytes(parts: Transactions, looks: Sequence[ShardLook], *, quick: bool 
                 if size is None:
                     return None
                 facts: tuple[int, int, bytes | None] = (size.size, size.stored_bytes, None)
+                measured = frames.get(name)
             else:
-                found = database.check(digest, alone=processes == 1)
+                found = database.check(digest, alone=processes == 1, measure=True)
                 facts = (found.size, found.stored_bytes, found.file_sha256)
+                measured = fingerprint(found.frames) if found.frames else None
         except ObjectDamaged as error:
             return name, FindingName.DAMAGED, str(error.fields["reason"])
         except NotFound:
@@ -134,6 +138,8 @@ def check_bytes(parts: Transactions, looks: Sequence[ShardLook], *, quick: bool 
         if facts[1] != row.stored_bytes:
             words = f"its file has {facts[1]} bytes, and the index says {row.stored_bytes}"
             return name, FindingName.MISMATCH, words
+        if measured != frames.get(name):
+            return name, FindingName.MISMATCH, "the index says something else of its frames"
         return None
 
     for name, finding, words in workers.run(listed, check, processes):

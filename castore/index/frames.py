@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from castore.digest import Digest
 from castore.objects.frames import FrameFacts, fingerprint
@@ -37,9 +38,7 @@ def rows(connection: sqlite3.Connection, digest: Digest) -> tuple[FrameFacts, ..
     found = connection.execute(
         "SELECT * FROM frames WHERE digest=? ORDER BY number", (digest.raw,)
     ).fetchall()
-    if not found or any(number != row[1] for number, row in enumerate(found)):
-        return None
-    return tuple(FrameFacts(*row[2:]) for row in found)
+    return _facts(found)
 
 
 def fingerprints(connection: sqlite3.Connection, shard: str) -> dict[bytes, bytes]:
@@ -47,7 +46,15 @@ def fingerprints(connection: sqlite3.Connection, shard: str) -> dict[bytes, byte
     first = bytes.fromhex(shard)
     query = "SELECT * FROM frames WHERE digest>=? AND digest<=? ORDER BY digest, number"
     found = connection.execute(query, (first + bytes(31), first + b"\xff" * 31))
-    return {
-        digest: fingerprint(FrameFacts(*row[2:]) for row in group)
-        for digest, group in groupby(found, key=lambda row: row[0])
-    }
+    return {digest: _fingerprint(list(group)) for digest, group in groupby(found, key=lambda row: row[0])}
+
+
+def _fingerprint(found: list[tuple[Any, ...]]) -> bytes:
+    """None that frames can have, if one is left out."""
+    return fingerprint(_facts(found) or ())
+
+
+def _facts(found: list[tuple[Any, ...]]) -> tuple[FrameFacts, ...] | None:
+    if not found or any(number != row[1] for number, row in enumerate(found)):
+        return None
+    return tuple(FrameFacts(*row[2:]) for row in found)
