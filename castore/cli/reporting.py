@@ -70,6 +70,6 @@ def report(
         size=total.size,
         view_size=total.view_size,
         tokens=total.tokens,
-        is_estimated=any(each.is_estimated for each in facts),
+        is_estimated=total.is_estimated,
         page_size=len(page),
     )

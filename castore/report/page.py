@@ -78,6 +78,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "shown": text.shown,
+        "brief": text.brief,
         "plain": text.plain,
         "short": text.short_count,
         "size": text.size_text,

@@ -122,6 +122,7 @@ class Totals:
     tokens: int
     turns: int
     view_size: int
+    is_estimated: bool
 
 
 def sections(sources: Sequence[Facts]) -> list[Section]:
@@ -134,6 +135,7 @@ def totals(sources: Sequence[Facts]) -> Totals:
         sum(each.tokens for each in sources),
         sum(each.turns for each in sources if isinstance(each, SessionFacts)),
         sum(each.viewed.size if isinstance(each, SessionFacts) else each.fold.size for each in sources),
+        any(each.is_estimated for each in sources),
     )
 
 
@@ -156,7 +158,7 @@ def _section(facts: Facts, id: str, sources: int) -> Section:
     sizes = {str(each.kind): each.size for each in facts.kinds}
     kinds = tuple(key for key in KINDS if sizes.get(key))
     rows = tuple(turn_rows(facts.turn_facts, columns_max))
-    pairs = _within(_shortened(facts.pairs, bytes_max), bytes_max, _pair_bytes)
+    pairs = _within(_shortened(_said(facts.pairs), bytes_max), bytes_max, _pair_bytes)
     return Section(
         id,
         replace(
@@ -199,6 +201,12 @@ def _within(listed: Listed[T], bytes_max: int, cost: Callable[[T], int]) -> List
     return _first(listed, sum(1 for total in costs if total <= bytes_max))
 
 
+def _said(pairs: Listed[Pair]) -> Listed[Pair]:
+    """Without those that say nothing."""
+    shown = tuple(each for each in pairs.shown if each.characters)
+    return Listed(shown, pairs.total - len(pairs.shown) + len(shown))
+
+
 def _shortened(pairs: Listed[Pair], bytes_max: int) -> Listed[Pair]:
     """If all of them are too much, long texts have their beginnings, so that more of them are there."""
     shorter = pairs
@@ -214,16 +222,18 @@ def _cut(pair: Pair, characters_max: int) -> Pair:
 
 
 def _moved_bytes(moved: Moved) -> int:
-    return _ROW_BYTES + _bytes_of(moved.excerpt, moved.label, moved.tool or "")
+    return _ROW_BYTES + _bytes_of(moved.excerpt, *map(text.short_name, (moved.label, moved.tool or "")))
 
 
 def _pair_bytes(pair: Pair) -> int:
-    return _PAIR_BYTES + _bytes_of(pair.text, beginning(pair.text) or "", pair.shown or "", pair.label)
+    return _PAIR_BYTES + _bytes_of(
+        *(words for each in (pair.text, pair.shown or "") for words in (each, beginning(each) or ""))
+    )
 
 
 def _bytes_of_excerpt(each: Payload | RepeatFacts | BigValue) -> int:
     path = None if isinstance(each, Payload) else each.path
-    return _bytes_of(each.excerpt, path or "")
+    return _bytes_of(each.excerpt, text.short_name(path or ""))
 
 
 def _bytes_of(*texts: str) -> int:

@@ -13,12 +13,14 @@ from unicodedata import category
 from markupsafe import Markup, escape
 
 __all__ = [
+    "brief",
     "count_text",
     "excerpt",
     "percent_text",
     "plain",
     "plural",
     "short_count",
+    "short_name",
     "shown",
     "shown_bytes",
     "size_text",
@@ -30,6 +32,8 @@ and paragraphs."""
 
 _SEEN = frozenset("\n\t\u200c\u200d")
 """But for these: white space, and the two that only join or part the letters beside them."""
+
+_NAME_CHARACTERS = 200
 
 _ENTITY_BYTES, _CODE_BYTES = 4, 36
 """What an escaped character takes more than itself, and at most the code of one."""
@@ -51,6 +55,15 @@ def shown(text: str) -> Markup:
     )
 
 
+def brief(text: str) -> Markup:
+    """The same of a name, which may be of any length: of a long one head and tail."""
+    return shown(short_name(text))
+
+
+def short_name(text: str) -> str:
+    return excerpt(text, _NAME_CHARACTERS)
+
+
 def shown_bytes(text: str) -> int:
     """No less than `shown` of it takes, counted in a fraction of the time."""
     hidden = sum(text.count(each) for each in _hidden_in(text))
@@ -60,7 +73,7 @@ def shown_bytes(text: str) -> int:
 
 def plain(text: str) -> str:
     """The same for a title, which has no elements: not escaped."""
-    text = " ".join(text.split())
+    text = short_name(" ".join(text.split()))
     return text.translate({ord(each): _code(each) for each in _hidden_in(text)})
 
 
@@ -81,7 +94,7 @@ def excerpt(text: str, characters_max: int) -> str:
         return text
     head = characters_max * 3 // 4
     tail = characters_max - head
-    return f"{text[:head]} … ({len(text) - head - tail:,} characters more) … {text[-tail:]}"
+    return f"{text[:head]} …({len(text) - head - tail:,} more)… {text[-tail:]}"
 
 
 def size_text(size: float) -> str:
