@@ -24,6 +24,7 @@ __all__ = [
     "GREP_SECONDS_MAX",
     "HELD_BYTES_MAX",
     "HELD_OBJECT_BYTES_MAX",
+    "HOOK_BYTES_MAX",
     "LOCK_TIMEOUT_SECONDS",
     "MESSAGE_CHARACTERS_MAX",
     "NAME_PATTERN",
@@ -107,6 +108,9 @@ GREP_SECONDS_MAX = 60.0
 
 SESSION_RECORD_BYTES_MAX = 64 << 20
 """Longest record (a line, or a whole API body) of a session; the longest seen in real ones is 1.5 MB."""
+
+HOOK_BYTES_MAX = 64 << 20
+"""What a hook is told at most, on stdin or in a file that stdin names."""
 
 SUMMARY_BYTES_MAX = 256 << 10
 """Longest summary that a span of a session is hidden behind, in UTF-8; a useful one is a few thousand."""

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from castore import __version__
 from castore.cli import output
-from castore.cli.commands import CommandGroup, command_in
+from castore.cli.commands import HOOKS, CommandGroup, command_in
 from castore.cli.failure import report
 
 __all__ = ["main", "root_command", "run"]
@@ -42,7 +42,11 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, SystemExit) and isinstance(error.code, int | None):
             return error.code or 0
         output.settle_stdout()
-        code = report(error, as_json=as_json, command=command_in(arguments))
+        command = command_in(arguments)
+        code = report(error, as_json=as_json, command=command)
+        if command in HOOKS:
+            # A harness takes 2 for an order to stop what it does; 1 lets it go on.
+            return 1
     return code
 
 

@@ -22,7 +22,7 @@ from castore.cli.output import line
 from castore.cli.parameters import PlainCommand, take_plain
 from castore.errors import InvalidOption
 
-__all__ = ["COMMANDS", "CommandGroup", "Entry", "command_in", "load", "members"]
+__all__ = ["COMMANDS", "HOOKS", "CommandGroup", "Entry", "command_in", "load", "members"]
 
 
 class Entry(NamedTuple):
@@ -231,6 +231,12 @@ COMMANDS: dict[str, Entry] = {
         "Say what a summary lost, changed and invented of its source",
         "ctx summary check short.md policy.md --require all=1.0",
     ),
+    "hook claude-code": Entry(
+        "sessions",
+        "castore.cli.hooking",
+        "Answer a hook of Claude Code: store long results, and shorten them",
+        "ctx hook claude-code --limit 20000",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",
@@ -282,12 +288,16 @@ COMMANDS: dict[str, Entry] = {
 }
 
 
+HOOKS = frozenset(("hook", "hook claude-code"))
+"""Commands that a harness runs, whose exit code is 1 whatever goes wrong."""
+
+
 @cache
 def load(name: str) -> Any:
     """The typer command called `name`, from its own module; made once."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    function = getattr(import_module(entry.module), name.replace(" ", "_"))
+    function = getattr(import_module(entry.module), name.replace(" ", "_").replace("-", "_"))
     app.command(name, cls=PlainCommand, help=f"{entry.summary}.", epilog=f"Example: {entry.example}")(
         function
     )

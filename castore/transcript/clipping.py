@@ -13,7 +13,7 @@ from castore.document.preview import line_count
 from castore.errors import InvalidOption
 from castore.roots.model import Content, RootDraft, RootKind
 from castore.transcript.decision import ViewOptions
-from castore.transcript.marker import clip_marker
+from castore.transcript.marker import clip_marker, marker
 from castore.transcript.strategies.clip import head_and_tail
 
 if TYPE_CHECKING:
@@ -41,8 +41,14 @@ def clip_text(
     keep_seconds: int | None = None,
     allow_purged: bool = False,
     retrieve_with: str | None = None,
+    label: str = "text",
+    has_tail: bool = True,
+    is_marker_alone: bool = False,
 ) -> bytes:
     """`data`, or at most `characters_max` characters of it and a marker. A root of kind put keeps the whole.
+
+    label: what the marker calls it. has_tail: two thirds of what stands are its head, and a third its tail;
+    else all is head. is_marker_alone: nothing stands but the marker.
 
     Of UTF-8 no character is cut; of anything else (the marker says `bytes`, not `text`) each byte that is no
     part of a character counts as one. Raises InvalidOption, and what Store and Batch raise.
@@ -65,13 +71,17 @@ def clip_text(
             ),
             allow_purged=allow_purged,
         )
-    head, tail = head_and_tail(characters_max)
     is_text = _is_text(text)
+    described = Descriptor(Kind.SPAN, staged.digest, staged.size)
+    if is_text:
+        described = Descriptor(Kind.TEXT, staged.digest, staged.size, lines=line_count(data))
+    name = label if is_text or label != "text" else "bytes"
+    if is_marker_alone:
+        return marker(described, name, retrieve_with or "ctx cat").encode()
+    head, tail = head_and_tail(characters_max) if has_tail else (characters_max, 0)
     between = clip_marker(
-        Descriptor(Kind.TEXT, staged.digest, staged.size, lines=line_count(data))
-        if is_text
-        else Descriptor(Kind.SPAN, staged.digest, staged.size),
-        "text" if is_text else "bytes",
+        described,
+        name,
         head=head,
         tail=tail,
         left_out=len(text) - head - tail,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     for what, data in OBJECTS.items():
         (documents / f"{what}.json").write_bytes(reference(data))
         (documents / f"{what}.bin").write_bytes(data)
+        result = {"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": data.decode()}}
+        after = {"hook_event_name": "PostToolUse", **result}
+        ended = {"hook_event_name": "SessionEnd", "transcript_path": str(documents / f"{what}.json")}
+        for name, told in (("after", after), ("ended", ended)):
+            (documents / f"{what}.{name}.json").write_text(json.dumps({"session_id": "s-1", **told}))
     write_files(documents)
     return Twins(
         build(folder / "shared" / ".ctxstore", with_others=True),

@@ -53,10 +53,13 @@ REF, DOC, BIN, IN_DOC = "{ref}", "{doc}", "{bin}", "{in doc}"
 """In a row: the object by its digest; a document that has a reference to it; a file of its bytes; the object
 by its place in that document."""
 
+AFTER, ENDED = "{after}", "{ended}"
+"""In a row: what a hook is told after a call that gave the object; at the end of a session that names it."""
+
 SESSION, VIEW, EDITED, TAILED = "{session}", "{view}", "{edited}", "{tailed}"
 """In a row: a file of a session; of its view; of that view, edited; of that view and a record after it."""
 
-OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN, IN_DOC}, {SESSION, VIEW, EDITED, TAILED}
+OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN, IN_DOC, AFTER, ENDED}, {SESSION, VIEW, EDITED, TAILED}
 
 READS: dict[str, list[list[str]]] = {
     "cat": [
@@ -135,6 +138,11 @@ WRITES: dict[str, list[list[str]]] = {
     "collapse recover": [["collapse", "recover", "--budget", "9kB", SESSION]],
     "collapse reset": [["collapse", "reset", "--reason", "because", SESSION]],
     "clip": [["clip", "--limit", "10", BIN], ["clip", "--limit", "10", "--for", "1d", VIEW]],
+    "hook claude-code": [
+        ["hook", "claude-code", "--limit", "10", "--show", "9", AFTER],
+        ["hook", "claude-code", "--limit", "10", "--show", "9", "--beside", "--for", "1d", AFTER],
+        ["hook", "claude-code", ENDED],
+    ],
     "put": [["put", BIN], ["put", "--name", "new", BIN], ["put", "--name", "theirs", BIN]],
     "tag": [
         ["tag", "new", REF],
@@ -210,6 +218,7 @@ def filled(row: list[str], what: str, documents: Path) -> list[str]:
     values = {each: str(documents / f"{what}.{each[1:-1]}.jsonl") for each in OF_SESSIONS}
     values[DOC], values[BIN] = (str(documents / f"{what}.{each}") for each in ("json", "bin"))
     values[IN_DOC] = values[DOC] + "#$.x"
+    values[AFTER], values[ENDED] = (str(documents / f"{what}.{each}.json") for each in ("after", "ended"))
     if what in DIGESTS:
         values[REF] = str(DIGESTS[what])
     return [values.get(each, each) for each in row]

@@ -113,7 +113,7 @@ class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
         on_page -= {"ctx", "fold --dry-run", "view --explain", "summary check --shares"}
-        assert on_page == set(COMMANDS) - {"unfold", "clip", "mcp"}
+        assert on_page == set(COMMANDS) - {"unfold", "clip", "hook claude-code", "mcp"}
         here = {row for row in fields() if not row[0].startswith(ELSEWHERE)}
         assert here == {
             *ON_STDOUT,

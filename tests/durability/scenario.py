@@ -151,6 +151,14 @@ def _leave_unnamed(shell: Shell) -> None:
     path.chmod(0o400)
 
 
+def _hooked(result: bytes) -> bytes:
+    """What a hook is told after a call that gave this."""
+    import json
+
+    call = {"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": result.decode()}}
+    return json.dumps({"hook_event_name": "PostToolUse", "session_id": "s-1", **call}).encode()
+
+
 SCENARIOS = [
     Scenario("fold into a new store", "fold", values=2, has_store=False),
     Scenario("fold", "fold", values=3),
@@ -173,6 +181,7 @@ MORE = [
     Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
     Scenario("view", "view", "--step", "1", session=pi_session(3)),
     Scenario("view of a grown session", "view", "--step", "1", session=pi_session(5), viewed=pi_session(4)),
+    Scenario("hook", "hook", "claude-code", "--limit", "300", session=_hooked(pi_session(3))),
     Scenario("collapse stage", "collapse", "stage", session=pi_session(6), in_steps=True),
     Scenario(
         "collapse commit", "collapse", "commit", session=pi_session(6), staged=[slice(0, 4), slice(4, 8)]
