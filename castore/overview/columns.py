@@ -228,23 +228,26 @@ def _by_order(numbers: list[float], values: Sequence[Any]) -> list[Finding] | No
 
 
 def _breaks(numbers: list[float], steps: list[float]) -> list[int]:
-    """Which ones stand out of the order: those without which the others beside them would be in it."""
+    """Which ones stand out of the order: those without which the others beside them would be in it. Of the
+    places where the order begins anew, one that is the only one."""
     found: list[int] = []
+    anew: list[int] = []
     for at, step in enumerate(steps):
         if step >= 0:
             continue
         before = numbers[at - 1] if at else -inf
         after = numbers[at + 2] if at + 2 < len(numbers) else inf
-        # Either the one before the step is too great, or the one behind it too small.
-        if numbers[at + 1] >= before and numbers[at] > after:
+        is_high, is_low = numbers[at + 1] >= before, after >= numbers[at]
+        if is_high and is_low:
+            # Either would do: the one that is further off.
+            is_high = numbers[at] - numbers[at + 1] > numbers[at + 1] - before if after == inf else at == 0
+        if is_high:
             found.append(at)
-        elif (numbers[at + 1] >= before and after == inf) or (
-            numbers[at + 1] >= before and numbers[at + 1] - before > numbers[at] - numbers[at + 1]
-        ):
+        elif is_low:
             found.append(at + 1)
         else:
-            found.append(at if numbers[at + 1] >= before else at + 1)
-    return found
+            anew.append(at + 1)
+    return found + anew if len(anew) == 1 else found
 
 
 def _booleans(values: Sequence[bool]) -> list[Finding]:
@@ -259,7 +262,7 @@ def _booleans(values: Sequence[bool]) -> list[Finding]:
 def _lengths(values: Sequence[Any]) -> list[Finding]:
     """Of arrays and objects: how many items they have."""
     lengths = list(map(len, values))
-    counts = Counter(lengths)
+    counts = Counter(map(float, lengths))
     rare = rare_numbers(counts, len(lengths))
     ordered = sorted(map(float, lengths))
     tail = {}

@@ -18,11 +18,13 @@ from castore.overview.words import clip
 if TYPE_CHECKING:
     from castore.overview.pools import Pool
 
-__all__ = ["Odd", "compact", "excerpt_of", "plain"]
+__all__ = ["Odd", "compact", "excerpt_of", "outline", "plain"]
 
 _FIELD_BYTES = 90
 _ODD_BYTES = 200
 _LEAVES_MAX = 400
+_OUTLINE_DEPTH = 3
+_OUTLINE_MEMBERS = 24
 _WINDOW_BEFORE = 40
 _OTHERS = 60
 _OTHERS_CHARACTERS = 4_000
@@ -53,6 +55,13 @@ def excerpt_of(pool: Pool, index: int, stop: int, odd: list[Odd], bytes_max: int
     if pool.table is not None:
         return _lines(pool, index, stop, odd, bytes_max)
     value = pool.values[index]
+    for child in pool.children:
+        if (
+            child.step.value == "read"
+            and child.owners is not None
+            and any(each.pool is not pool for each in odd)
+        ):
+            value = next((child.values[at] for at, owner in enumerate(child.owners) if owner == index), value)
     if isinstance(value, str):
         return _window(value, pool, index, bytes_max, is_quoted=True)
     whole = compact(value)
@@ -97,17 +106,14 @@ def _size(value: Any, most: int) -> int:
 
 def _lines(pool: Pool, index: int, stop: int, odd: list[Odd], bytes_max: int) -> str:
     assert pool.table is not None
-    texts = pool.table.texts
-    ordinals = pool.ordinals if pool.ordinals is not None else range(len(texts))
-    first = ordinals[index]
-    after = ordinals[stop] if stop < len(ordinals) else len(texts)
-    if stop - index == 1:
-        text = "\n".join(texts[first : after if pool.table.format in ("csv", "tsv") else first + 1])
+    table = pool.table
+    first, after = table.lines[index], table.end(stop - 1)
+    if after == first + 1 or table.format in ("csv", "tsv"):
+        text = "\n".join(table.texts[first:after])
         if len(text) > bytes_max // 2 and isinstance(pool.values[index], dict | list):
             return _fields(pool.values[index], pool, index, odd, bytes_max)
         return _window(text, pool, index, bytes_max)
-    last = ordinals[stop - 1]
-    block = [text.strip() for text in texts[first : last + 1] if text.strip()]
+    block = [text.strip() for text in table.texts[first:after] if text.strip()]
     whole = " ⏎ ".join(block)
     if len(whole.encode("utf-8", "backslashreplace")) <= bytes_max:
         return plain(whole)
@@ -195,6 +201,45 @@ def _below(pool: Pool, index: int, odd: Odd) -> str:
         elif step.value in ("item", "line"):
             path += f"[{name}]"
     return path
+
+
+def outline(value: dict[str, Any], bytes_max: int, depth: int = 0) -> str:
+    """The members in one line, of long ones only how much they hold. What speaks to people comes before the
+    rest where not all fit."""
+    members = [
+        (name, _member(name, inner, bytes_max, depth)) for name, inner in list(value.items())[:_LEAVES_MAX]
+    ]
+    order = sorted(range(len(members)), key=lambda at: (_TELLING.search(members[at][0]) is None, at))
+    chosen: set[int] = set()
+    room = bytes_max - 12
+    for at in order:
+        size = len(members[at][1].encode("utf-8", "backslashreplace")) + 1
+        if size <= room:
+            chosen.add(at)
+            room -= size
+    text = ",".join(text for at, (_, text) in enumerate(members) if at in chosen)
+    left = len(value) - len(chosen)
+    return "{" + text + (f",…{left} more" if left else "") + "}"
+
+
+def _member(name: str, value: Any, bytes_max: int, depth: int) -> str:
+    label = f'"{clip(plain(name), 40)}":'
+    whole = compact(value)
+    if whole is not None and len(whole) <= _FIELD_BYTES:
+        return label + plain(whole)
+    if isinstance(value, dict) and depth < _OUTLINE_DEPTH and len(value) <= _OUTLINE_MEMBERS:
+        return label + outline(value, max(40, bytes_max // 2), depth + 1)
+    if isinstance(value, list | dict):
+        return label + (
+            f"[{len(value):,} items]" if isinstance(value, list) else f"{{{len(value):,} members}}"
+        )
+    return label + (
+        clip(plain(whole), _FIELD_BYTES)
+        if whole is not None
+        else f"({len(value):,} characters)"
+        if isinstance(value, str)
+        else "(a huge number)"
+    )
 
 
 def _short(value: Any, bytes_max: int) -> str:

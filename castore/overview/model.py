@@ -47,8 +47,10 @@ class Key:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """kind: array, object, string, text or bytes. items: of an array; members: of an object; lines: of a
-    text. path: where the rows are that `keys` tells of, and how many; "" for the object itself. first, last:
-    entries, or lines, whole or clipped. share: how much of the object was looked at, 1 for all."""
+    text. format: of a text that holds rows. outline: of an object that is no map, its members, of large ones
+    only how many. path: where the rows are that `keys` tells of, and how many; "" for the object itself.
+    first, last: entries, or lines, whole or clipped. share: how much of it was looked at, 1 for all.
+    """
 
     kind: str
     size: int
@@ -56,6 +58,7 @@ class Overview:
     members: int | None = None
     lines: int | None = None
     format: str | None = None
+    outline: str = ""
     path: str = ""
     rows: int | None = None
     keys: tuple[Key, ...] = ()

@@ -162,7 +162,7 @@ def _blocks(ranked: list[_Entry]) -> list[_Entry]:
         if (
             entry.pool.step is Step.LINE
             and entry.pool.table is not None
-            and entry.pool.table.format == "lines"
+            and entry.pool.table.format in ("lines", "some")
         ):
             lines[id(entry.pool)].append(entry)
     if not lines:
@@ -217,8 +217,8 @@ def _reason(odd: Odd) -> str:
 
 def _place(entry: _Entry, *, is_read: bool) -> Place:
     place = place_of(entry.pool.way(entry.index), is_read=is_read)
-    if place.lines is not None and entry.stop - entry.index > 1:
-        ordinals = entry.pool.ordinals
-        last = ordinals[entry.stop - 1] if ordinals is not None else entry.stop - 1
-        return Place(place.selects, None, (place.lines[0], last + 1))
-    return place
+    table = entry.pool.table
+    if place.lines is None or table is None:
+        return place
+    number = table.end(entry.stop - 1) - table.lines[entry.index]
+    return Place(place.selects, None, (place.lines[0], place.lines[0] + number))

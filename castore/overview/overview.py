@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from castore.overview.excerpt import compact, plain
+from castore.overview.excerpt import compact, outline, plain
 from castore.overview.keys import keys_of, main_rows
 from castore.overview.model import Key, Overview
 from castore.overview.outliers import find_outliers
@@ -38,6 +38,7 @@ def overview(data: bytes) -> Overview:
     outliers = tuple(find_outliers(pools, is_read=is_read))
     path, rows, keys, total = _rows(pools, kind)
     first, last = _edges(value)
+    is_map = any(child.step is Step.ENTRY for child in pools[0].children)
     lines = value.count("\n") + (not value.endswith("\n")) if isinstance(value, str) and value else None
     return Overview(
         kind,
@@ -46,6 +47,7 @@ def overview(data: bytes) -> Overview:
         members=len(value) if isinstance(value, dict) else None,
         lines=lines,
         format=next((pool.table.format for pool in pools if pool.table is not None and is_read), None),
+        outline=outline(value, _EDGE_BYTES) if isinstance(value, dict) and value and not is_map else "",
         path=path,
         rows=rows,
         keys=keys,
@@ -185,6 +187,11 @@ def _edges(value: Any) -> tuple[str, str]:
         if not value:
             return "", ""
         return _edge(value[0]), _edge(value[-1]) if len(value) > 1 else ""
+    if isinstance(value, dict) and value:
+        names = list(value)
+        return _edge({names[0]: value[names[0]]}), _edge({names[-1]: value[names[-1]]}) if len(
+            names
+        ) > 1 else ""
     if isinstance(value, str):
         lines = [line for line in value.split("\n") if line.strip()]
         if len(lines) > 1:

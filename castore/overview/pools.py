@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import Any
 
 from castore.overview.model import Place
-from castore.overview.tables import Table, read_json, read_table
+from castore.overview.tables import Table, read_json, read_table, word_columns
 
 __all__ = ["Pool", "Step", "grow", "grow_entries", "key_path", "named", "place_of"]
 
@@ -50,8 +50,8 @@ class Step(Enum):
 class Pool:
     """name: of a MEMBER or COLUMN. owners: for each value the index of the one it belongs to in `parent`, or
     ~index of one in this same pool (of a tree); None where each has its own. ordinals: the index of an ITEM,
-    the name of an ENTRY, the line of a LINE. missing, extra: of a MEMBER that nearly all objects have, or few,
-    those of the parent that lack it, or have it. among: how many objects there are.
+    the name of an ENTRY, the line of a LINE. missing, extra: of a MEMBER that nearly all objects have, or
+    few, those of the parent that lack it, or have it. among: how many objects there are.
     """
 
     step: Step
@@ -263,13 +263,7 @@ def _columns(
         owners = places
     for column, values in enumerate(zip(*arrays, strict=True)):
         name = header[column] if header is not None and column < len(header) else str(column)
-        yield Pool(
-            Step.COLUMN, values, pool, name, owners, repeat_ordinal(column, len(values)), pool.depth + 1
-        )
-
-
-def repeat_ordinal(column: int, count: int) -> Sequence[int]:
-    return [column] * count
+        yield Pool(Step.COLUMN, values, pool, name, owners, [column] * len(values), pool.depth + 1)
 
 
 def _entries(
@@ -304,6 +298,8 @@ def _owners(groups: Sequence[Any], places: list[int] | None) -> list[int]:
 
 def _of_strings(pool: Pool, texts: Sequence[str], places: list[int] | None) -> Iterator[Pool]:
     """What JSON in strings says, and the lines of long texts; of many strings only if most are such."""
+    if pool.step is Step.LINE and pool.table is not None and pool.table.format in ("lines", "some"):
+        yield from _words(pool, texts, places)
     if pool.reads >= 2 or pool.step is Step.LINE:
         return
     sample = texts if len(texts) <= 16 else texts[:: max(1, len(texts) // 16)]
@@ -335,6 +331,14 @@ def _of_strings(pool: Pool, texts: Sequence[str], places: list[int] | None) -> I
             pool.reads + 1,
             table=table,
         )
+
+
+def _words(pool: Pool, texts: Sequence[str], places: list[int] | None) -> Iterator[Pool]:
+    """Columns of the lines that have as many words as most have."""
+    for columns, which in word_columns(texts):
+        owners = which if places is None else [places[at] for at in which]
+        for column, values in enumerate(columns):
+            yield Pool(Step.COLUMN, values, pool, "", owners, [column] * len(values), pool.depth + 1, 2)
 
 
 def _is_json_like(text: str) -> bool:

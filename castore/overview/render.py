@@ -24,6 +24,7 @@ LABEL_BYTES = 11
 _EXCERPTS = (230, 170, 130, 110, 90)
 _EDGE_BYTES_MAX = 90
 _EDGE_BYTES_MIN = 24
+_OUTLINE_BYTES_MAX = 220
 _KEYS_BYTES_MAX = 190
 _KEYS_ALONE_BYTES_MAX = 260
 _NAMED_BYTES_MAX = 120
@@ -144,6 +145,9 @@ def _keys(overview: Overview, bytes_max: int) -> str:
 
 
 def _edges(overview: Overview, room: int) -> list[Line]:
+    if overview.outline:
+        share = min(_OUTLINE_BYTES_MAX, room - LABEL_BYTES - 1)
+        return [("holds", clip(overview.outline, share))] if share >= _EDGE_BYTES_MIN else []
     edges = [(label, text) for label, text in (("first", overview.first), ("last", overview.last)) if text]
     lines: list[Line] = []
     for number, (label, text) in enumerate(edges):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["REST", "Table", "read_json", "read_table"]
+__all__ = ["REST", "Table", "read_json", "read_table", "word_columns"]
 
 REST = ""
 """The name of what a line of pairs says besides them."""
@@ -21,6 +21,8 @@ _SAMPLE = 60
 _LINES_MIN = 6
 _PAIR = re.compile(r'(?<![^\s,;({])([A-Za-z_][\w.-]{0,40})=("(?:[^"\\]|\\.)*"|\'[^\']*\'|[^\s,;]*)')
 _NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?\Z")
+_MEASURE = re.compile(r"[(\[<]?(-?\d{1,30}(?:\.\d{1,30})?)(?:%|[kMGT]?i?B|[mun\u00b5]?s|x)?[)\]>]?[,;:.]?\Z")
+_WORDS_MAX = 24
 _PLAIN_NAME = re.compile(r"[^\W\d][\w .()/%#-]{0,40}\Z")
 
 
@@ -34,6 +36,14 @@ class Table:
     lines: Sequence[int]
     texts: Sequence[str]
     header: Sequence[str] | None = None
+
+    def end(self, index: int) -> int:
+        """The one after the last line of an entry, blank ones left out."""
+        first = self.lines[index]
+        after = self.lines[index + 1] if index + 1 < len(self.lines) else len(self.texts)
+        while after > first + 1 and not self.texts[after - 1].strip():
+            after -= 1
+        return after
 
 
 def read_json(text: str) -> Any:
@@ -56,7 +66,22 @@ def read_table(text: str) -> Table:
             table = read(texts, sample)
             if table is not None:
                 return table
-    return Table("lines", texts, range(len(texts)), texts)
+    return _blocks(texts)
+
+
+def _blocks(texts: list[str]) -> Table:
+    """Lines; indented ones are part of the one before them, where they are few: as in a trace."""
+    inner = [bool(text) and text[0] in " \t" and bool(text.strip()) for text in texts]
+    number = sum(inner)
+    if not number or number * 3 > len(texts):
+        return Table("lines", texts, range(len(texts)), texts)
+    begins = [at for at in range(len(texts)) if not at or not inner[at]]
+    ends = [*begins[1:], len(texts)]
+    values = [
+        texts[first] if after == first + 1 else "\n".join(texts[first:after])
+        for first, after in zip(begins, ends, strict=True)
+    ]
+    return Table("lines", values, begins, texts)
 
 
 def _sampled(texts: list[str]) -> list[str]:
@@ -129,6 +154,27 @@ def _cells(texts: list[str], separator: str, width: int | None) -> Table | None:
     values = [_typed(row) for row in rows[start:]]
     form = "tsv" if separator == "\t" else "csv"
     return Table(form, values, lines[start:], texts, header)
+
+
+def word_columns(texts: Sequence[str]) -> Iterator[tuple[list[list[Any]], list[int]]]:
+    """Of lines that have the same number of words: their words by place, numbers as numbers, and which lines
+    those are. Only for the commonest numbers of words."""
+    words = [text.split(None, _WORDS_MAX) for text in texts]
+    counts = Counter(map(len, words))
+    for width, count in counts.most_common(3):
+        if not 2 <= width <= _WORDS_MAX or count < _LINES_MIN or count * 10 < len(texts):
+            continue
+        which = [at for at, each in enumerate(words) if len(each) == width]
+        columns = [list(column) for column in zip(*(words[at] for at in which), strict=True)]
+        yield [_numeric(column) for column in columns], which
+
+
+def _numeric(column: list[str]) -> list[Any]:
+    """Numbers as numbers, with their units and brackets off, where nearly all are."""
+    sample = column[:: max(1, len(column) // 16)]
+    if sum(_MEASURE.match(word) is not None for word in sample) * 8 < 7 * len(sample):
+        return column
+    return [_number(found[1]) if (found := _MEASURE.match(word)) else word for word in column]
 
 
 def _has_numbers(rows: list[list[str]], width: int) -> bool:

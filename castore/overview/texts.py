@@ -13,13 +13,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from math import log2
+from typing import Any
 
-from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_values
+from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_numbers, rare_values
 
 __all__ = ["SEVERE", "Finding", "novel_words", "severity", "shapes", "text_findings", "words_of"]
 
 CHARACTERS_MAX = 2_000
 _WORDS_CHARACTERS_MAX = 8_000_000
+_FEW_VALUES = 12
 _SLOTS_TEMPLATES_MAX = 12
 _SLOTS_LINES_MIN = 12
 _DIGITS = str.maketrans("123456789", "000000000")
@@ -73,7 +75,7 @@ _STEMS = (
 )
 """Without one of these SEVERE finds nothing; they are looked for first, as that is faster."""
 
-_WHAT = {"template": "text"}
+_WHAT = {"template": "text", "width": "shape"}
 
 Finding = tuple[int, float, str, str]
 """Index, bits, what kind of oddness (those of one kind are alike), reason."""
@@ -96,14 +98,24 @@ def text_findings(values: Sequence[str], *, are_lines: bool = False) -> list[Fin
         # A value that stands out whole needs no more words, but what it says may rank it higher.
         found += [(at, rare[value], "value", "") for at, value in enumerate(values) if value in rare]
     if len(counts) * 4 <= total and not are_lines:
-        return found + _by_length(values)
+        found += _by_length(values)
+        if len(counts) > _FEW_VALUES and any(map(str.isdigit, "".join(list(counts)[:8]))):
+            plain = _joined(values)
+            found += _by_numbers(plain, _without_digits("\n".join(plain)).split("\n"))
+        return found
     if not are_lines and (tokens := _by_token(values)) is not None:
         return found + tokens
     texts = [text[:CHARACTERS_MAX] for text in values]
-    plain = _joined(texts)
-    templates = _templates(plain, are_lines=are_lines)
+    whole = _joined(texts)
+    plain = _unquoted(whole) if are_lines else whole
+    templates = _without_digits("\n".join(plain)).split("\n")
     found += _by_template(templates, total)
-    found += _by_level(texts, total) if are_lines else []
+    if plain is not whole:
+        found += _by_template(_without_digits("\n".join(whole)).split("\n"), total)
+    if are_lines:
+        found += _by_level(texts, total)
+        widths: list[Any] = [len(text.split()) for text in texts]
+        found += _rare(widths, rare_values(Counter(widths), total), "width", 0.6)
     found += _by_alarm(list(plain), total)
     found += _by_length(values)
     found += _by_numbers(plain, templates)
@@ -123,12 +135,12 @@ def _joined(texts: Sequence[str]) -> list[str]:
     return joined.split("\n")
 
 
-def _templates(plain: Sequence[str], *, are_lines: bool) -> list[str]:
-    """Each with its numbers as `0`; in lines also what is quoted as `"`."""
+def _unquoted(plain: list[str]) -> list[str]:
+    """With all that is quoted as `"`; the same list if nothing is."""
     joined = "\n".join(plain)
-    if are_lines and ('"' in joined or "'" in joined):
-        joined = _QUOTED.sub('"', joined)
-    return _without_digits(joined).split("\n")
+    if '"' not in joined and "'" not in joined:
+        return plain
+    return _QUOTED.sub('"', joined).split("\n")
 
 
 def _without_digits(text: str) -> str:
@@ -145,50 +157,66 @@ def _without_digits(text: str) -> str:
 def _by_template(templates: list[str], total: int) -> list[Finding]:
     counts = Counter(templates)
     found = _rare(templates, rare_values(counts, total), "template", 1.0)
-    if len(counts) * 2 > min(total, 40) and len(counts) > 12:
+    if len(counts) > 3 and sum(map(len, counts)) <= _WORDS_CHARACTERS_MAX:
         found += _by_words(templates, counts, total)
     return found
 
 
 def _by_words(templates: list[str], counts: Counter[str], total: int) -> list[Finding]:
-    """With the words that few of them have left out, and by how many words nobody else has."""
-    if sum(map(len, counts)) > _WORDS_CHARACTERS_MAX:
-        return []
+    """With the words that few of them have left out, and by the words that nobody else has."""
     words = {template: words_of(template) for template in counts}
     frequency: Counter[str] = Counter()
     for template, inside in words.items():
         number = counts[template]
         for word in set(inside):
             frequency[word] += number
-    few = max(2, total // 100)
+    found: list[Finding] = []
+    if len(counts) > 12:
+        # What is rare only because a word is just too rare to count is not.
+        few = [_generally(templates, words, frequency, total // share) for share in (100, 20)]
+        found += [
+            (at, 0.9 * min(bits, few[1][at]), "template", "odd text")
+            for at, bits in few[0].items()
+            if at in few[1]
+        ]
+    return found + _by_novelty(templates, words, frequency, total)
+
+
+def _generally(
+    templates: list[str], words: dict[str, list[str]], frequency: Counter[str], few: int
+) -> dict[int, float]:
+    """The ones that are rare with all words left out that at most `few` have."""
+    few = max(2, few)
     general = {
         template: " ".join([word if frequency[word] > few else "*" for word in inside])
         for template, inside in words.items()
     }
     generals = [general[template] for template in templates]
-    found = _rare(generals, rare_values(Counter(generals), total), "template", 0.9)
-    novel = {
-        template: float(
-            sum(
-                1
-                for word in set(inside)
-                if (frequency[word] == 1 and len(word) > 1) or (frequency[word] == 1 and word > "\u3000")
-            )
-        )
-        for template, inside in words.items()
-    }
-    numbers = [novel[template] for template in templates]
-    some = sum(1 for number in numbers if number)
-    if some <= max(1, total // 16):
-        return found + [
-            (at, 0.8 * log2(total / some), "words", "new words")
-            for at, number in enumerate(numbers)
-            if number
-        ]
-    count, bits = high_tail(sorted(numbers))
-    if count:
-        least = sorted(numbers)[-count]
-        found += [(at, 0.8 * bits, "words", "new words") for at, x in enumerate(numbers) if x >= least]
+    rare = rare_values(Counter(generals), len(templates))
+    return {at: rare[each] for at, each in enumerate(generals) if each in rare}
+
+
+def _by_novelty(
+    templates: list[str], words: dict[str, list[str]], frequency: Counter[str], total: int
+) -> list[Finding]:
+    """Those of which half the words are new; and those with any, where no word is rare by chance."""
+    spectrum = Counter(frequency.values())
+    is_clear = 2 * (spectrum[2] + spectrum[3]) <= spectrum[1] <= total
+    found: list[Finding] = []
+    for least, share, weight, is_asked in ((3, 0.5, 1.0, True), (1, 0.0, 0.8, is_clear)):
+        if not is_asked:
+            continue
+        strange = set()
+        for template, inside in words.items():
+            new = sum(1 for word in inside if frequency[word] == 1)
+            if new >= least and new >= share * len(inside):
+                strange.add(template)
+        number = sum(1 for template in templates if template in strange)
+        if 0 < number <= max(1, total // 16):
+            bits = weight * log2(total / number)
+            found += [
+                (at, bits, "words", "new words") for at, each in enumerate(templates) if each in strange
+            ]
     return found
 
 
@@ -219,7 +247,7 @@ def _by_alarm(texts: Sequence[str], total: int) -> list[Finding]:
         return []
     maybe = re.compile("|".join(stems), re.I)
     severe = [at for at, text in enumerate(texts) if maybe.search(text) and SEVERE.search(text)]
-    if not severe or len(severe) > max(1, total // 16):
+    if not severe or len(severe) > max(2, total // 16) or len(severe) * 4 > total:
         return []
     bits = 0.9 * log2(total / len(severe))
     return [(at, bits, "alarm", _alarm(texts[at])) for at in severe]
@@ -296,7 +324,7 @@ def _by_numbers(plain: Sequence[str], templates: list[str]) -> list[Finding]:
     found: list[Finding] = []
     for template, count in Counter(templates).most_common(_SLOTS_TEMPLATES_MAX):
         slots = template.count("0")
-        if count < _SLOTS_LINES_MIN or not 0 < slots <= 24 or '"' in template:
+        if count < _SLOTS_LINES_MIN or not 0 < slots <= 24:
             continue
         places = [at for at, each in enumerate(templates) if each == template]
         numbers = _NUMBER.findall("\n".join([plain[at] for at in places]))
@@ -304,6 +332,14 @@ def _by_numbers(plain: Sequence[str], templates: list[str]) -> list[Finding]:
             continue
         for slot in range(slots):
             column = [float(number[:300]) for number in numbers[slot::slots]]
+            distinct = Counter(column)
+            if len(distinct) * 4 <= len(column):
+                rare = rare_numbers(distinct, len(column))
+                found += [
+                    (at, 0.9 * rare[x], f"number {x}", f"number {x:.0f}")
+                    for at, x in zip(places, column, strict=True)
+                    if x in rare
+                ]
             ordered = sorted(column)
             for (number, bits), is_high in ((high_tail(ordered), True), (low_tail(ordered), False)):
                 if not number:
@@ -317,7 +353,7 @@ def _by_numbers(plain: Sequence[str], templates: list[str]) -> list[Finding]:
     return found
 
 
-def _rare(each: Sequence[str], rare: dict[str, float], what: str, weight: float) -> list[Finding]:
+def _rare(each: Sequence[Any], rare: dict[Any, float], what: str, weight: float) -> list[Finding]:
     if not rare:
         return []
     return [

@@ -65,6 +65,7 @@ class Shown:
             "keys": [_key_facts(key) for key in told.keys],
             "more_keys": max(0, told.keys_total - len(told.keys)),
             "outliers": [_outlier_facts(self.digest, each, told) for each in told.outliers],
+            "outline": told.outline or None,
             "first": told.first or None,
             "last": told.last or None,
             "state": str(self.life.state),
