@@ -233,13 +233,13 @@ def _begin(piece: bytes, state: int) -> tuple[int, Callable[[], Shape]]:
     backslashes: Any = None
     is_escaped = False
     if state == ESCAPED or b"\\" in piece:
-        found = np.equal(octets, 0x5C, out=_scratch(octets.size, 1))
-        is_escaped = _unescape(quotes, np.flatnonzero(found), state == ESCAPED)
-        found[0] &= state != ESCAPED
-        backslashes = _words(found)
-    is_inside = (int(np.count_nonzero(quotes)) + (state != OUTSIDE)) & 1
-    after = (ESCAPED if is_escaped else INSIDE) if is_inside else OUTSIDE
+        backslashes = _words(np.equal(octets, 0x5C, out=_scratch(octets.size, 1)))
+        is_escaped = _unescape(quotes, _places(backslashes), state == ESCAPED)
+        if state == ESCAPED:
+            backslashes[0] &= ~np.uint64(1)
     words = _words(quotes)
+    is_inside = (int(np.bitwise_count(words).sum()) + (state != OUTSIDE)) & 1
+    after = (ESCAPED if is_escaped else INSIDE) if is_inside else OUTSIDE
     return after, lambda: _shape_of_many(piece, state, after, words, backslashes)
 
 

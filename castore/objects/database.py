@@ -357,6 +357,9 @@ def _frames_of(pieces: Iterable[Bytes]) -> Iterator[Bytes]:
     """The same bytes cut anew: FRAME_BYTES each, but for the last."""
     held = bytearray()
     for piece in pieces:
+        if not held and len(piece) == FRAME_BYTES and isinstance(piece, bytes):
+            yield piece
+            continue
         view = memoryview(piece)
         if held:
             taken = min(FRAME_BYTES - len(held), len(view))

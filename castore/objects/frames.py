@@ -80,7 +80,7 @@ class FrameMeter:
 
         def measure() -> Measured:
             shape = None if work is None else work()
-            return Measured(sha256(frame).digest(), frame.count(b"\n"), _characters(frame), shape)
+            return Measured(sha256(frame).digest(), _newlines(frame), _characters(frame), shape)
 
         return measure
 
@@ -131,6 +131,11 @@ def fingerprint(facts: Iterable[FrameFacts]) -> bytes:
     for each in facts:
         whole.update(each.sha256 + b" %d %d %d %d %d\n" % each[1:])
     return whole.digest()
+
+
+def _newlines(frame: bytes) -> int:
+    # Many objects have none, which a search tells in a tenth of the time that counting takes.
+    return frame.count(b"\n") if b"\n" in frame else 0
 
 
 def _characters(frame: bytes) -> int:

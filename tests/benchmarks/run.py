@@ -4,7 +4,7 @@ Each prints what was measured beside what it is measured against, in one run and
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
 figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
 gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`), collapse (of 8,500 messages,
-or of FILE), summary.
+or of FILE), summary, read (of an array of ten times --size).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import zstandard
 
-from tests.benchmarks.document import pieces
+from tests.benchmarks.document import pieces, rows
 from tests.transcript.growing import pi_turns, session, session_of_size
 
 CTX = [sys.executable, "-m", "castore"]
@@ -317,6 +317,43 @@ class Bench:
             what = f"{name} {size / 1e6:.1f} MB, collapsed / json.loads a line"
             self.report(what, f"{ratio:.1f}x ({times}); {median(peaks):.1f}x memory", aim)
 
+    def read(self) -> None:
+        """Ranges of an array of ten times the size, the first time each; and what it costs to put it: beside
+        a put of the same bytes, less the bracket that makes them an array, so that no commas are counted."""
+        size = 10 * self.size
+        paths = {name: self.folder / f"read-{name}" for name in ("array", "text")}
+        block = json.dumps(rows(random.Random(1), 8_000)).encode()[1:-1]
+        for name, path in paths.items():
+            with path.open("wb") as file:
+                file.write(b"[" if name == "array" else b" ")
+                file.writelines(block + b"," for _ in range(size // len(block)))
+                file.write(block + (b"]" if name == "array" else b" "))
+        taken: dict[str, list[float]] = {name: [] for name in ("start", "text", "array", "floor")}
+        for _ in range(self.runs):
+            taken["floor"].append(timed(lambda: _floor_put(paths["array"])))
+            taken["start"].append(seconds([*CTX, "--version"], env=self.env))
+            for name in ("text", "array"):
+                self.fresh_store()
+                taken[name].append(seconds([*CTX, "put", str(paths[name]), "--name", "a"], env=self.env))
+        put = f"put of an array of {size / 1e9:.1f} GB / of it as text"
+        self.ratio(put, taken["array"], taken["text"], taken["start"], "1.15x")
+        self.ratio("  / SHA-256 and zstd-3, one thread", taken["array"], taken["floor"], taken["start"], "")
+        items = (size // len(block) + 1) * 8_000
+        for what, words in (
+            ("the last 20 items", ["--items", "-20:"]),
+            ("20 items in the middle", ["--items", f"{items // 2}:{items // 2 + 20}"]),
+            ("100 bytes in the middle", ["--bytes", f"{size // 2}:{size // 2 + 100}"]),
+        ):
+            found = []
+            for _ in range(self.runs):
+                start = seconds([*CTX, "--version"], env=self.env)
+                found.append(seconds([*CTX, "cat", "a", *words], env=self.env) - start)
+            self.report(f"{what} of it, over ctx --version", f"{median(found) * 1000:.0f} ms", "300 ms")
+        peak, idle = (
+            _peak_bytes([*CTX, *each], self.env) for each in (["cat", "a", "--items", "-1"], ["log"])
+        )
+        self.report("peak memory of the last item", f"{(peak - idle) / 1e6:.0f} MB over ctx log", "bounded")
+
     def summary(self) -> None:
         """Processor seconds of finding facts beside one pass of a regular expression for words; a hit as a
         process beside `ctx cat` of the same text."""
@@ -482,6 +519,15 @@ def _peak_bytes(command: list[str], env: dict[str, str]) -> int:
     return _measured(command, env)[1]
 
 
+def _floor_put(path: Path) -> None:
+    """What any store must do with a large object, a frame after another."""
+    digest, compressor = hashlib.sha256(), zstandard.ZstdCompressor(level=3)
+    with path.open("rb") as file:
+        while frame := file.read(1 << 20):
+            digest.update(frame)
+            compressor.compress(frame)
+
+
 def _small_files(folder: Path, count: int, *, low: int = 1000, high: int = 8000) -> list[Path]:
     paths = [folder / f"{at // 1000:03d}" / f"{at:06d}" for at in range(count)]
     if not folder.exists():
@@ -502,7 +548,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
-    names += ["view", "view-memory", "collapse", "summary"]
+    names += ["view", "view-memory", "collapse", "summary", "read"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)
