@@ -18,7 +18,9 @@ __all__ = [
     "FIELD_CHARACTERS_MAX",
     "FRAME_BYTES",
     "GRANTS_MAX",
+    "GREP_BRIEF_BYTES",
     "GREP_EXCERPT_BYTES",
+    "GREP_FEW_BYTES",
     "GREP_HITS_FEW",
     "GREP_PATTERN_CHARACTERS_MAX",
     "GREP_SECONDS_MAX",
@@ -97,8 +99,14 @@ SHOWN_BYTES_MIN = 100
 GREP_EXCERPT_BYTES = 160
 """What a hit shows of the place that was found, at most."""
 
+GREP_BRIEF_BYTES = 60
+"""The same of a hit that is told in brief."""
+
 GREP_HITS_FEW = 10
-"""Who asks for no more hits than this has little room: all but the first are told in brief."""
+"""A program that asks for no more hits than this has little room: all but the first are told in brief."""
+
+GREP_FEW_BYTES = 1250
+"""What so few hits take, together with what the address of the first one reads."""
 
 GREP_PATTERN_CHARACTERS_MAX = 4000
 """Longest pattern that is searched for."""

@@ -83,6 +83,7 @@ def grep(
         lambda wider: Search(opened, pattern, digests, wider),
         options,
         PAGE_BYTES if bytes_max is None else bytes_max or None,
+        is_frugal=as_json and bytes_max is None,
     )
 
     def length(hit: Hit, is_brief: bool) -> int:

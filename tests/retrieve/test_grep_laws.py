@@ -33,7 +33,7 @@ def require_read(data: bytes, needle: str, hits: list[Inside], seed: int) -> Non
     for hit in hits:
         assert says(reads(data, hit.address), needle), (seed, hit)
         assert len(hit.excerpt.encode()) <= 160, seed
-        assert len(hit.brief.encode()) <= 80, seed
+        assert len(hit.brief.encode()) <= 60, seed
         assert not re.search(r"[\x00-\x1f\x7f]", hit.excerpt), seed
 
 

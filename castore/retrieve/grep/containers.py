@@ -43,6 +43,7 @@ class Container:
         self._counted = _Counted(data, start, end) if is_dense else None
         self._children = [] if is_dense else list(_children(data, start, end))
         self._starts = [each.start for each in self._children]
+        self._ends = [each.end for each in self._children]
         self._names = {each.step: each.start for each in self._children} if not self._is_array else {}
 
     def holding(self, at: int) -> Child | None:
@@ -55,6 +56,15 @@ class Container:
             return None
         child = self._children[number]
         return child if self._is_array or self._names[child.step] == child.start else None
+
+    def member(self, at: int) -> tuple[int, int] | None:
+        """From its name to its end, the member of an object whose name is at `at`, or begins after it."""
+        number = bisect_right(self._ends, at) if not self._is_array else len(self._children)
+        if number == len(self._children):
+            return None
+        begun = self._ends[number - 1] if number else self._start + 1
+        name = self._data.find(b'"', begun, self._children[number].start)
+        return None if name < 0 else (name, self._children[number].end)
 
 
 class _Counted:

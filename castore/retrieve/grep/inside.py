@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
-from castore.config import GREP_EXCERPT_BYTES
+from castore.config import GREP_BRIEF_BYTES, GREP_EXCERPT_BYTES
 from castore.retrieve.address import Address, Range
 from castore.retrieve.grep.excerpts import around, beginning
 from castore.retrieve.grep.pattern import GrepOptions, Needle
@@ -28,10 +28,11 @@ _JSON_BEGINS = ("[", "{", '"')
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """A hit in an object. excerpt: what is around the match; brief: less of it. before, after: the items or
-    lines beside it, shortened."""
+    """A hit in an object. reads: bytes that the address gives, without what is beside it. excerpt: what is
+    around the match; brief: less of it. before, after: the items or lines beside it, shortened."""
 
     address: Address
+    reads: int
     excerpt: str
     brief: str
     before: tuple[str, ...] = ()
@@ -98,15 +99,20 @@ def placed(match: Match, places: Places, start: int, end: int, options: GrepOpti
     place = places.at(start, end)
     text, first, last = _seen(match, place.piece)
     excerpt = around(text, first, last, GREP_EXCERPT_BYTES)
-    brief = around(text, first, last, GREP_EXCERPT_BYTES // 2)
+    brief = around(text, first, last, GREP_BRIEF_BYTES)
     span = place.address.range
     if not options.context or place.beside is None or span is None or span.start is None:
-        return Inside(place.address, excerpt, brief)
+        return Inside(place.address, len(place.piece), excerpt, brief)
     before, after = place.beside(options.context)
     stop = span.stop if span.stop is not None else span.start + 1
     wider = Range(span.unit, span.start - len(before), stop + len(after))
     return Inside(
-        Address(place.address.selects, wider), excerpt, brief, _shortened(before), _shortened(after)
+        Address(place.address.selects, wider),
+        len(place.piece),
+        excerpt,
+        brief,
+        _shortened(before),
+        _shortened(after),
     )
 
 

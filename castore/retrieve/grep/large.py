@@ -28,7 +28,7 @@ HELD_BYTES_MAX = 8 << 20
 
 WINDOW_BYTES = 8 << 20
 OVERLAP_BYTES = 64 << 10
-_BESIDE_BYTES = 150
+_BEFORE_BYTES, _AFTER_BYTES = 200, 450
 _HEAD_BYTES = 64 << 10
 
 
@@ -79,8 +79,8 @@ class _Window:
         self.base = base
 
     def at(self, start: int, end: int) -> Place:
-        first = max(0, start - _BESIDE_BYTES)
-        last = min(len(self.data), end + _BESIDE_BYTES)
+        first = max(0, start - _BEFORE_BYTES)
+        last = min(len(self.data), end + _AFTER_BYTES)
         while first < start and self.data[first] & 0xC0 == 0x80:
             first += 1
         while last > end and last < len(self.data) and self.data[last] & 0xC0 == 0x80:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castore.config import GREP_HITS_FEW, PAGE_BYTES
+from castore.config import GREP_FEW_BYTES, GREP_HITS_FEW, PAGE_BYTES
 from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.retrieve.grep.pattern import GrepOptions
@@ -64,11 +64,18 @@ class Pager:
     """Hits of a search, as long as they fit. Afterwards `next_skip` says how to go on; None: they all did."""
 
     def __init__(
-        self, search_of: Callable[[GrepOptions], Search], options: GrepOptions, bytes_max: int | None
+        self,
+        search_of: Callable[[GrepOptions], Search],
+        options: GrepOptions,
+        bytes_max: int | None,
+        *,
+        is_frugal: bool,
     ) -> None:
+        """is_frugal: where few hits are asked for, little is told: see GREP_FEW_BYTES."""
         self.next_skip: int | None = None
         self._options = options
         self._bytes_max = bytes_max
+        self._is_few = is_frugal and options.hits_max is not None and options.hits_max <= GREP_HITS_FEW
         most = options.hits_max
         if bytes_max is not None:
             most = min(most if most is not None else bytes_max, bytes_max // _LINE_BYTES_MIN + 1)
@@ -81,12 +88,13 @@ class Pager:
         length: the bytes that a hit takes.
         """
         options = self._options
-        is_few = options.hits_max is not None and options.hits_max <= GREP_HITS_FEW
-        used = 0
+        room, used = self._bytes_max, 0
         for count, hit in enumerate(self.search.hits()):
-            is_brief = is_few and count > 0
+            is_brief = self._is_few and count > 0
+            if self._is_few and not count:
+                room = min(GREP_FEW_BYTES - hit.reads, room if room is not None else GREP_FEW_BYTES)
             used += length(hit, is_brief)
-            is_full = self._bytes_max is not None and count > 0 and used > self._bytes_max
+            is_full = room is not None and count > 0 and used > room
             if is_full or count == options.hits_max:
                 self.next_skip = options.skip + count
                 return
@@ -102,7 +110,12 @@ def grep_page(
 ) -> GrepPage:
     """The first page of the hits. Raises InvalidOption for a pattern that is none, LimitExceeded."""
     listed = None if digests is None else list(digests)
-    pager = Pager(lambda wider: Search(store, pattern, listed, wider), options or GrepOptions(), bytes_max)
+    pager = Pager(
+        lambda wider: Search(store, pattern, listed, wider),
+        options or GrepOptions(),
+        bytes_max,
+        is_frugal=True,
+    )
     hits = tuple(
         hit_facts(hit, is_brief=is_brief)
         for hit, is_brief in pager.pages(lambda hit, is_brief: json_bytes(hit_facts(hit, is_brief=is_brief)))

@@ -1,8 +1,8 @@
 """Where a match is: the smallest address that still carries what is around it.
 
 Law: what the address reads has the match in it, spelt as it stands or, where the address goes into a string,
-as that string says. An array is read by its items, text by its lines; of what is longer than NEAR_BYTES only
-the part around the match is.
+as that string says. An array is read by its items, text by its lines; of what is longer than RECORD_BYTES,
+only what is around the match. A short field is read with what is beside it: alone it says little.
 
 How: from the whole value down, as long as what is there is too long: into the item or member that holds the
 match, into what a string says, into the JSON that this is, or the line of it.
@@ -25,13 +25,13 @@ from castore.retrieve.kinds import SPACE, ObjectKind, kind_of_bytes
 from castore.retrieve.readable import Held, Readable
 from castore.retrieve.slicing import item_slices
 
-__all__ = ["NEAR_BYTES", "BytesPlaces", "JsonPlaces", "Place", "TextPlaces", "items_beside", "places_in"]
+__all__ = ["RECORD_BYTES", "BytesPlaces", "JsonPlaces", "Place", "TextPlaces", "items_beside", "places_in"]
 
-NEAR_BYTES = 400
+RECORD_BYTES = 900
 """What is no longer than this is read whole."""
 
-_BESIDE_CHARACTERS = 150
-"""On each side of a match in something longer."""
+_BEFORE_BYTES, _AFTER_BYTES = 200, 450
+"""What is read around a match in something longer; a record tells what it is about at its beginning."""
 
 _SPAN_BYTES_MAX = 1200
 """Items or lines that a match goes across are read whole up to this."""
@@ -61,6 +61,7 @@ class TextPlaces:
         self._selects = selects
         self._counted = self._lines = 0
         self._has_lines = b"\n" in data
+        self._cuts = _Cuts(data)
 
     def at(self, start: int, end: int) -> Place:
         """For places that do not decrease much."""
@@ -71,11 +72,11 @@ class TextPlaces:
         further = data.count(b"\n", start, max(start, end - 1))
         if further:
             span = Range(Unit.LINES, span.start, (span.start or 0) + further + 1)
-        if last - first <= (_SPAN_BYTES_MAX if further else NEAR_BYTES):
+        if last - first <= (_SPAN_BYTES_MAX if further else RECORD_BYTES):
             if not self._has_lines:
                 return Place(Address(self._selects), data)
             return Place(Address(self._selects, span), data[first:last], partial(self._beside, first, last))
-        cut, piece = _cut(data, first, last, start, end)
+        cut, piece = self._cuts.around(first, last, start, end)
         return Place(Address(self._selects, span if self._has_lines else None, cut), piece)
 
     def _beside(self, first: int, last: int, count: int) -> tuple[list[bytes], list[bytes]]:
@@ -106,8 +107,8 @@ class BytesPlaces:
         self._data = data
 
     def at(self, start: int, end: int) -> Place:
-        first = max(0, start - _BESIDE_CHARACTERS)
-        last = min(len(self._data), end + _BESIDE_CHARACTERS)
+        first = max(0, start - _BEFORE_BYTES)
+        last = min(len(self._data), end + _AFTER_BYTES)
         return Place(Address(cut=Range(Unit.BYTES, first, last)), self._data[first:last])
 
 
@@ -122,6 +123,7 @@ class JsonPlaces:
         self._end = len(data.rstrip(SPACE))
         self._containers: dict[tuple[int, int], Container] = {}
         self._strings: dict[tuple[int, int], _SaidValue] = {}
+        self._cuts = _Cuts(data)
         self._within = within
         """The index of the item that it is, of an array too long to hold."""
 
@@ -139,7 +141,7 @@ class JsonPlaces:
         first, last = self._start, self._end
         start, end = max(start, first), min(max(end, start + 1), last)
         steps: list[str | int] = [] if self._within is None else [self._within]
-        while last - first > NEAR_BYTES or (not steps and self._is_by_items):
+        while last - first > RECORD_BYTES or (not steps and self._is_by_items):
             byte = self._data[first]
             if byte == STRING and first < start and end < last:
                 return self._in_string(steps, first, last, start, end)
@@ -149,10 +151,13 @@ class JsonPlaces:
             child = container.holding(start)
             if child is None or end > child.end or not _can_be_named(child.step):
                 return self._across(container, steps, first, last, start, end)
-            is_long_string = self._data[child.start] == STRING and child.end - child.start > NEAR_BYTES
-            if is_long_string and (start == child.start or end == child.end):
+            is_long = child.end - child.start > RECORD_BYTES
+            is_string = self._data[child.start] == STRING
+            if is_string and is_long and (start == child.start or end == child.end):
                 # Of a long string what it says is read, without its quotes.
                 return self._across(container, steps, first, last, start, end)
+            if byte == OBJECT and not is_long and self._data[child.start] not in (ARRAY, OBJECT):
+                return self._around(steps, first, last, start, end)
             steps.append(child.step)
             first, last = child.start, child.end
         return self._whole(steps, first, last)
@@ -168,15 +173,22 @@ class JsonPlaces:
                 assert isinstance(other.step, int)
                 span = Range(Unit.ITEMS, one.step, other.step + 1)
                 return Place(Address(range=span), self._data[one.start : other.end], self._beside_items(span))
+        member = container.member(start)
+        if member is not None and member[1] - member[0] > end - start:
+            # A match in a name is of what has that name.
+            start, end = min(start, member[0]), max(end, min(member[1], member[0] + RECORD_BYTES))
+            return self._around(steps, first, last, start, end, is_all=True)
         return self._around(steps, first, last, start, end)
 
-    def _around(self, steps: list[str | int], first: int, last: int, start: int, end: int) -> Place:
-        """Of something long only what is beside the match."""
-        if last - first <= NEAR_BYTES:
+    def _around(
+        self, steps: list[str | int], first: int, last: int, start: int, end: int, *, is_all: bool = False
+    ) -> Place:
+        """Of something long only what is beside the match. is_all: that is no more than the match."""
+        if last - first <= RECORD_BYTES:
             return self._whole(steps, first, last)
         if not steps:
             first, last = 0, len(self._data)  # White space around the value counts, too.
-        cut, piece = _cut(self._data, first, last, start, end)
+        cut, piece = self._cuts.around(first, last, start, end, is_all=is_all)
         return Place(self._address(steps, cut), piece)
 
     def _whole(self, steps: list[str | int], first: int, last: int) -> Place:
@@ -289,21 +301,33 @@ def _line_end(data: bytes, at: int) -> int:
     return len(data) if found < 0 else found + 1
 
 
-def _cut(data: bytes, first: int, last: int, start: int, end: int) -> tuple[Range, bytes]:
-    """Characters around [start, end) of data[first:last], which is text."""
-    low = _boundary(data, max(first, start - 4 * _BESIDE_CHARACTERS), first)
-    before = data[low:start].decode("utf-8", "ignore")[-_BESIDE_CHARACTERS:]
-    after = data[end : min(last, end + 4 * _BESIDE_CHARACTERS)].decode("utf-8", "ignore")[:_BESIDE_CHARACTERS]
-    low = start - len(before.encode())
-    number = len(data[first:low].decode())
-    piece = before.encode() + data[start:end] + after.encode()
-    return Range(Unit.CHARS, number, number + len(piece.decode())), piece
+class _Cuts:
+    """Characters around matches in text. Where the last ones hold another match too, they are given again."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._first = self._low = self._high = -1
+        self._cut = Range(Unit.CHARS)
+
+    def around(
+        self, first: int, last: int, start: int, end: int, *, is_all: bool = False
+    ) -> tuple[Range, bytes]:
+        """Around [start, end) of data[first:last]: their range there, and their bytes."""
+        if not (self._first == first and self._low <= start and end <= self._high):
+            low = start if is_all else _boundary(self._data, max(first, start - _BEFORE_BYTES), start, last)
+            high = _boundary(self._data, end if is_all else min(last, end + _AFTER_BYTES), end, last)
+            number = len(self._data[first:low].decode())
+            length = len(self._data[low:high].decode())
+            self._first, self._low, self._high = first, low, high
+            self._cut = Range(Unit.CHARS, number, number + length)
+        return self._cut, self._data[self._low : self._high]
 
 
-def _boundary(data: bytes, at: int, first: int) -> int:
-    """`at`, or where the character begins that it is in."""
-    while at > first and data[at] & 0xC0 == 0x80:
-        at -= 1
+def _boundary(data: bytes, at: int, towards: int, last: int) -> int:
+    """`at`, or, if that is in a character, the next place that is in none on the way to `towards`."""
+    step = 1 if at < towards else -1
+    while at not in (towards, last) and data[at] & 0xC0 == 0x80:
+        at += step
     return at
 
 

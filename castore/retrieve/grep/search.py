@@ -35,11 +35,15 @@ _FEW = 256
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """address: what reads the match. excerpt: at most GREP_EXCERPT_BYTES around it, on one line; brief: at
-    most half of that. before, after: the items or lines beside it that the address reads too."""
+    """address: what reads the match. reads: how many bytes that gives, without what is beside it.
+
+    excerpt: at most GREP_EXCERPT_BYTES around the match, on one line; brief: at most GREP_BRIEF_BYTES.
+    before, after: the items or lines beside it, which the address reads too.
+    """
 
     digest: Digest
     address: Address
+    reads: int
     excerpt: str
     brief: str
     before: tuple[str, ...] = ()
@@ -249,7 +253,7 @@ def _packed(found: Inside) -> tuple[Any, ...]:
         None if each is None else (str(each.unit), each.start, each.stop)
         for each in (address.range, address.cut)
     )
-    return address.selects, *ranges, found.excerpt, found.brief, found.before, found.after
+    return address.selects, *ranges, found.reads, found.excerpt, found.brief, found.before, found.after
 
 
 def _hit(hex_digits: str, packed: tuple[Any, ...]) -> Hit:
