@@ -28,6 +28,7 @@ from castore.transcript.budget import Budget, Measured, fit
 from castore.transcript.collapse.session import collapsed, session_log
 from castore.transcript.decision import Decision, ViewOptions
 from castore.transcript.formats import ReadOptions, read_transcript
+from castore.transcript.marker import whole_marker
 from castore.transcript.model import Leave, PartKind, Reason, Transcript
 from castore.transcript.recorded import differences, find_recorded, is_asked_so, refuse_edited
 from castore.transcript.recording import record
@@ -246,7 +247,8 @@ def make_view(
     """The view of a session, recorded: `unfold` of its bytes gives `source` back.
 
     source: a session; or a view that was recorded, with or without records that a harness appended. If
-    nothing leaves, the view is the session, and no root and no store is made. move: `name` may be taken from
+    nothing leaves, the view is the session, and no root and no store is made, but for a session that would be
+    taken for something else, since markers or references stand in it. move: `name` may be taken from
     the root that has it, as of Batch.commit. file: where the view will
     lie, an absolute path, which the root remembers. target: gets the view's bytes when it is recorded; or
     before, if it `is_private` (its owner shows it only when this returns): then a full disk records nothing.
@@ -260,7 +262,7 @@ def make_view(
     if handle.exists:
         _refuse_folded(source, handle.get())
     view = _planned(source, request, handle, log, scope)
-    is_session = not view.rendered.splices and next(members(source), None) is None
+    is_session = not view.rendered.splices and not _is_like_a_view(source)
     if is_private or is_session:
         _write(view, target)
     if is_session:
@@ -359,6 +361,11 @@ def _refuse_folded(source: bytes, store: Store) -> None:
                 "it is a folded document, not a session",
                 hint="'ctx unfold' gives the session back; view that",
             )
+
+
+def _is_like_a_view(source: bytes) -> bool:
+    """Whether unfold would take it for a view or a folded document, if no record said that it is none."""
+    return next(members(source), None) is not None or whole_marker(source) is not None
 
 
 def _write(view: View, target: BinaryIO | None) -> None:

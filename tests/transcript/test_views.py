@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from castore.api import (
+    clip_text,
     collect,
     fold_bytes,
     fold_stream,
@@ -126,6 +127,17 @@ class TestViewsOfViews:
                 target = io.BytesIO()
                 unfold_stream(io.BytesIO(views[0]), target, StoreHandle.of(store), session=name)
                 assert target.getvalue() == session
+
+    def test_a_session_that_nothing_leaves_comes_back_though_it_has_markers(self, store: Store) -> None:
+        clipped = clip_text(store, "a line of the build\n" * 900, characters_max=500)
+        session = pi_session(2, result=clipped.replace("{", ""))
+        view = make_view(session, StoreHandle.of(store), ViewRequest()).to_bytes()
+        assert view == session
+        assert b"characters stand here" in view
+        assert unfold_bytes(store, view) == session
+        grown = pi_session(9, result=clipped)
+        again = make_view(grown, StoreHandle.of(store), STEP_ONE).to_bytes()
+        assert unfold_bytes(store, again) == grown
 
     def test_the_markers_of_a_quoting_session_are_prose(self, store: Store) -> None:
         view = make_view(pi_session(5), StoreHandle.of(store), STEP_ONE)
