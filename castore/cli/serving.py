@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli.locate import find_store
+from castore.cli.output import note
 from castore.cli.parameters import Json, StoreFolder
 from castore.config import parse_duration, parse_scope
 from castore.errors import CastoreError, InvalidOption
@@ -54,6 +56,8 @@ def mcp(
     grants = None if handle.access is None else handle.access.grants
     place = Place(handle.folder, may_create=handle.may_create, grants=grants, scopes=tuple(scope or ()))
     _check(handle, place)
+    if sys.stdin is not None and sys.stdin.isatty():
+        note("an MCP client is to start this, as by 'claude mcp add castore -- ctx mcp'; Ctrl-C ends it")
     if read_only or not _is_writable(handle):
         place = Place(place.folder, grants=grants, scopes=place.scopes, may_write=False)
     from castore.mcp.serving import serve

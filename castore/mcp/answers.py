@@ -13,9 +13,10 @@ from typing import Any
 
 from castore.config import PAGE_BYTES_MIN
 from castore.digest import Digest
+from castore.mcp.tools import TOOLS
 from castore.retrieve.address import Address
 
-__all__ = ["Answer", "call_text", "fitting", "json_bytes", "left_out_text", "read_call"]
+__all__ = ["Answer", "again", "call_text", "fitting", "json_bytes", "left_out_text", "read_call"]
 
 _ENVELOPE_BYTES = 300
 """About what stands in an answer around the bytes that were read."""
@@ -60,6 +61,17 @@ def read_call(digest: Digest, address: Address) -> dict[str, Any]:
         if each is not None:
             found[str(each.unit)] = str(each)
     return found
+
+
+def again(tool: str, arguments: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """The arguments of the same call with these changes; what has its default is left out."""
+    table = TOOLS[tool].arguments
+    kept = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in arguments.items()
+        if value != getattr(table[name], "default", None)
+    }
+    return {**kept, **changes}
 
 
 def left_out_text(left_out: str | None, tool: str, calls: list[dict[str, Any]]) -> str:

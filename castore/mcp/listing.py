@@ -14,7 +14,7 @@ from typing import Any
 
 from castore.digest import Digest
 from castore.errors import InvalidOption, ObjectDamaged
-from castore.mcp.answers import Answer, json_bytes, left_out_text
+from castore.mcp.answers import Answer, again, json_bytes, left_out_text
 from castore.mcp.reading import SCHEME
 from castore.roots.model import STATE, Root, RootKind
 from castore.store import Store
@@ -58,7 +58,7 @@ def list_stored(store: Store, arguments: Mapping[str, Any]) -> Answer:
     if last is not None:
         # The call that goes on has the arguments of this one.
         told["left_out"] = "more entries"
-        told["next"] = [{**arguments, "after": last}]
+        told["next"] = [again("ctx_list", arguments, after=last)]
         lines.append(left_out_text(told["left_out"], "ctx_list", told["next"]))
     return Answer(told, "\n".join(lines) or "nothing is stored")
 

@@ -25,7 +25,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 import castore
 from castore.mcp.calls import Place
-from castore.mcp.failures import BUG, limit, text_of
+from castore.mcp.failures import BUG, described, limit, text_of
 from castore.mcp.worker import COMMAND, RETIRING, place_line
 
 __all__ = ["CALLS_MAX", "WORKERS_MAX", "Pool"]
@@ -84,7 +84,10 @@ class Pool:
             self._calls -= 1
 
     async def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        worker = self._idle.pop() if self._idle else await _Worker.start(self._place)
+        try:
+            worker = self._idle.pop() if self._idle else await _Worker.start(self._place)
+        except OSError as error:
+            return _failed(request, described(error))  # There are too many processes, or open files.
         is_kept = False
         try:
             with anyio.fail_after(self._seconds):
@@ -141,7 +144,8 @@ class _Worker:
             start_new_session=True,  # So that what it starts can be killed with it.
         )
         worker = cls(process)
-        await worker._requests.send(place_line(place))
+        with suppress(*_ENDED):  # Who asks it next is told.
+            await worker._requests.send(place_line(place))
         return worker
 
     async def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,8 +164,9 @@ class _Worker:
 
     async def kill(self) -> None:
         """It is gone, and what it started too."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process.returncode is None:  # Else its number may be another's by now.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.aclose()
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from castore.config import PAGE_BYTES
 from castore.digest import Digest
 from castore.errors import LimitExceeded
 from castore.mcp.answers import Answer, fitting, json_bytes, left_out_text, read_call
@@ -31,12 +32,15 @@ def read(store: Store, arguments: Mapping[str, Any]) -> Answer:
     digest = store.resolve(arguments["ref"])
     ranges = {each: arguments.get(each) for each in ("items", "lines", "chars", "bytes")}
     address = Address.parse(arguments.get("select", ()), **ranges)
-    return fitting(arguments["max_bytes"], lambda wanted: _page(store, digest, address, wanted))
+    most = arguments["max_bytes"]
+    kept = {} if most == PAGE_BYTES else {"max_bytes": most}
+    return fitting(most, lambda wanted: _page(store, digest, address, wanted, kept))
 
 
-def _page(store: Store, digest: Digest, address: Address, bytes_max: int) -> Answer:
+def _page(store: Store, digest: Digest, address: Address, bytes_max: int, kept: Mapping[str, Any]) -> Answer:
+    """kept: what the calls that go on repeat."""
     found = page(store, digest, address, bytes_max)
-    calls = [read_call(digest, each) for each in found.next]
+    calls = [{**read_call(digest, each), **kept} for each in found.next]
     told: dict[str, Any] = {"ref": digest.short, "kind": str(found.kind)}
     text = found.text
     if text is None:

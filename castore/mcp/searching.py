@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from castore.digest import Digest
-from castore.mcp.answers import Answer, call_text, json_bytes, left_out_text, read_call
+from castore.mcp.answers import Answer, again, call_text, left_out_text
 from castore.mcp.failures import described
-from castore.retrieve.grep import GrepOptions, Hit, Pager, Search
+from castore.retrieve.grep import GrepOptions, grep_page
 from castore.store import Store
 
 __all__ = ["grep"]
@@ -33,20 +33,18 @@ def grep(store: Store, arguments: Mapping[str, Any]) -> Answer:
         hits_max=arguments["max_hits"],
         skip=arguments.get("skip", 0),
     )
-    pager = Pager(
-        lambda wider: Search(store, pattern, digests, wider), options, arguments["max_bytes"] - _END_BYTES
-    )
-    hits = [_told(hit, is_brief) for hit, is_brief in pager.pages(_length)]
-    told: dict[str, Any] = {"hits": hits, "objects": pager.search.objects}
-    if problems := pager.search.problems:
-        told["problems"] = [described(each)["message"] for each in problems[:_PROBLEMS_MAX]]
+    found = grep_page(store, pattern, digests, options, arguments["max_bytes"] - _END_BYTES)
+    hits = [_told(each) for each in found.hits]
+    told: dict[str, Any] = {"hits": hits, "objects": found.objects}
+    if found.problems:
+        told["problems"] = [described(each)["message"] for each in found.problems[:_PROBLEMS_MAX]]
     lines = [line for hit in hits for line in _lines(hit)]
     lines += [f"[not searched: {each}]" for each in told.get("problems", ())]
-    if pager.next_skip is not None:
-        again = {**arguments, "skip": pager.next_skip}
-        told |= {"left_out": f"the hits after the first {pager.next_skip:,}", "next": [again]}
-        lines.append(left_out_text(told["left_out"], "ctx_grep", [again]))
-    return Answer(told, "\n".join(lines) or f"no hits in {pager.search.objects:,} objects")
+    if found.next_skip is not None:
+        onwards = [again("ctx_grep", arguments, skip=found.next_skip)]
+        told |= {"left_out": found.left_out, "next": onwards}
+        lines.append(left_out_text(found.left_out, "ctx_grep", onwards))
+    return Answer(told, "\n".join(lines) or f"no hits in {found.objects:,} objects")
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -60,18 +58,18 @@ def _objects(store: Store, ref: str) -> list[Digest]:
     return [digest for root in found for one in store.based_chain(root) for digest in one.objects]
 
 
-def _told(hit: Hit, is_brief: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "read": read_call(hit.digest, hit.address),
-        "excerpt": hit.brief if is_brief else hit.excerpt,
-    }
-    if hit.before or hit.after:
-        told |= {"before": list(hit.before), "after": list(hit.after)}
-    return told
-
-
-def _length(hit: Hit, is_brief: bool) -> int:
-    return json_bytes(_told(hit, is_brief)) + 1
+def _told(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """A hit with arguments of ctx_read in place of words of `ctx cat`: never longer than it was."""
+    ref, *words = hit["address"]
+    call: dict[str, Any] = {"ref": ref}
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        name = option.removeprefix("--")
+        if name == "select":
+            call.setdefault("select", []).append(value)
+        else:
+            call[name] = value
+    beside = {name: hit[name] for name in ("before", "after") if name in hit}
+    return {"read": call, "excerpt": hit["excerpt"], **beside}
 
 
 def _lines(hit: Mapping[str, Any]) -> list[str]:

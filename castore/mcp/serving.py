@@ -31,7 +31,10 @@ signal."""
 def serve(place: Place, *, seconds: int) -> int | None:
     """Serve one client. seconds: what a call may take. The signal that ended it; None: the client is gone."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="ctx mcp: %(message)s")
-    return anyio.run(_serve, place, seconds)
+    try:
+        return anyio.run(_serve, place, seconds)
+    except BaseExceptionGroup as group:
+        raise _first_of(group) from group
 
 
 async def _serve(place: Place, seconds: int) -> int | None:
@@ -46,6 +49,14 @@ async def _serve(place: Place, seconds: int) -> int | None:
             pass  # The client reads no more: it is gone.
         group.cancel_scope.cancel()
     return caught[0] if caught else None
+
+
+def _first_of(group: BaseExceptionGroup) -> BaseException:
+    """What went wrong: of tasks that run together each error comes in a group."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 async def _watch(

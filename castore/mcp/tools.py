@@ -68,7 +68,11 @@ def _list(items: Mapping[str, Any]) -> dict[str, Any]:
 _READ_CALL = {
     **_object(
         {"ref": _TEXT},
-        {**dict.fromkeys(("items", "lines", "chars", "bytes"), _TEXT), "select": _list(_TEXT)},
+        {
+            **dict.fromkeys(("items", "lines", "chars", "bytes"), _TEXT),
+            "select": _list(_TEXT),
+            "max_bytes": _COUNT,
+        },
     ),
     "description": "Arguments of a ctx_read call.",
 }
@@ -154,9 +158,9 @@ _GREP = Tool(
 _SHOW = Tool(
     "ctx_show",
     "Say what an object is",
-    "Say in a few hundred bytes what a marker or reference stands for: kind, size, keys, first and last "
-    "entries, and what stands apart (the error among 12,000 infos) with where to read it. Call it before "
-    "reading anything long.",
+    "Say in a few hundred bytes what a marker or reference stands for: kind, size, keys, edges, and what "
+    'stands apart (the error among 12,000 infos), with its place: `--items 7` is items: "7" of ctx_read. '
+    "Call it before reading anything long.",
     {"ref": _REF, "max_bytes": _bytes_max(SHOWN_BYTES)},
     _object({"ref": _TEXT, "text": _TEXT}, {"kind": _TEXT, "size": _COUNT}),
 )

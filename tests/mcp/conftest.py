@@ -28,7 +28,7 @@ SAMPLES = {
     "log": LOG,
     "raw": RAW,
     "inner": json.dumps(
-        {"result": json.dumps({"rows": list(range(100)), "note": "订单 88123"}, ensure_ascii=False)}
+        {"result": json.dumps({"rows": list(range(1000)), "note": "订单 88123"}, ensure_ascii=False)}
     ).encode(),
     "string": json.dumps("a\nb\n" * 2000).encode(),
     "controls": b"\x01\x02\x03" * 5000,

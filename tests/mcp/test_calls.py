@@ -107,6 +107,90 @@ class TestReading:
             assert ask(place, "ctx_read", ref=ref, items="0")["ref"] == digest.short
 
 
+class TestSearching:
+    def test_a_hit_is_read_by_its_call(self, place: Place) -> None:
+        for pattern, name in (("row 1234", "rows"), ("INFO step 2999$", "log"), ("订单 [0-9]+", "inner")):
+            (hit,) = ask(place, "ctx_grep", pattern=pattern, refs=[name])["hits"]
+            told = ask(place, "ctx_read", **hit["read"])
+            assert pattern.split("[")[0].rstrip("$") in told["text"]
+            assert len(told["text"]) < 1000
+
+    @pytest.mark.parametrize("limits", [{"max_hits": 7}, {"max_bytes": 700, "max_hits": 1000}])
+    def test_pages_are_whole_together(self, place: Place, limits: dict[str, int]) -> None:
+        arguments: dict[str, Any] = {"pattern": "step 1.7", "refs": ["log"], **limits}
+        found, pages = [], 0
+        while True:
+            page = ask(place, "ctx_grep", **arguments)
+            found += page["hits"]
+            pages += 1
+            if "next" not in page:
+                break
+            (arguments,) = page["next"]
+        assert [each["read"]["lines"] for each in found] == [
+            str(number)
+            for number in range(3000)
+            if b"step 1" in (b"step %d" % number)[:6] and _is_hit(number)
+        ]
+        assert pages > 2
+
+    def test_options(self, place: Place) -> None:
+        assert ask(place, "ctx_grep", pattern="STEP 77", refs=["log"])["hits"] == []
+        assert ask(place, "ctx_grep", pattern="STEP 77", refs=["log"], ignore_case=True, max_hits=1)["hits"]
+        assert ask(place, "ctx_grep", pattern="step [0-9]+", refs=["log"], fixed=True)["hits"] == []
+        (hit,) = ask(place, "ctx_grep", pattern="step 77$", refs=["log"], context=2)["hits"]
+        assert (len(hit["before"]), len(hit["after"])) == (2, 2)
+
+    def test_all_that_is_stored_and_all_of_a_document(self, place: Place) -> None:
+        told = ask(
+            place, "ctx_fold", document=json.dumps({"a": "needle " * 900, "b": ["needle"] * 900}), name="doc"
+        )
+        assert ask(place, "ctx_grep", pattern="nobody says this")["objects"] == len(SAMPLES) + 2
+        found = ask(place, "ctx_grep", pattern="needle", refs=["doc"], max_hits=1000)
+        assert {each["read"]["ref"] for each in found["hits"]} == set(told["refs"])
+
+    def test_what_can_not_be_searched_is_told_beside_the_hits(self, place: Place) -> None:
+        digest = Digest.of(SAMPLES["log"])
+        path = Path(place.folder) / "objects" / digest.hex[:2] / digest.hex
+        path.chmod(0o600)
+        path.write_bytes(path.read_bytes()[:-9])
+        found = ask(place, "ctx_grep", pattern="1234", refs=["rows", "log"])
+        assert found["hits"]
+        assert digest.short in found["problems"][0]
+
+    @pytest.mark.parametrize("pattern", ["(", "[a", "*", "(?P<n>", "a{99999999999}", "\\"])
+    def test_patterns_that_are_none(self, place: Place, pattern: str) -> None:
+        assert fail(place, "ctx_grep", pattern=pattern, refs=["rows"])["error"] == "invalid"
+
+
+def _is_hit(number: int) -> bool:
+    digits = str(number)
+    return len(digits) >= 3 and digits[0] == "1" and digits[2] == "7"
+
+
+class TestShowing:
+    def test_says_what_stands_apart(self, place: Place) -> None:
+        told = ask(place, "ctx_show", ref="rows")
+        assert (told["kind"], told["size"]) == ("array", len(ROWS))
+        assert "--items 1234" in told["text"]
+
+    @pytest.mark.parametrize("name", SAMPLES)
+    def test_every_kind(self, place: Place, name: str) -> None:
+        for bytes_max in (700, 2000):
+            told = ask(place, "ctx_show", ref=name, max_bytes=bytes_max)
+            assert told["ref"] == Digest.of(SAMPLES[name]).short
+
+    def test_a_document_is_what_it_keeps(self, place: Place) -> None:
+        folded = ask(
+            place,
+            "ctx_fold",
+            document=json.dumps({f"k{n}": list(range(900 + n)) for n in range(40)}),
+            name="doc",
+        )
+        told = ask(place, "ctx_show", ref="doc")
+        assert folded["refs"][0] in told["text"]
+        assert "20 more objects" in told["text"]
+
+
 class TestStoring:
     def test_put_is_read_back(self, place: Place) -> None:
         told = ask(place, "ctx_put", text="订单\nsecond\n", name="note", keep_for="30d")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from castore.cli import serving
 from castore.cli.app import run
 from castore.mcp.transport import MESSAGE_BYTES_MAX
-from tests.mcp.agent import Raw, processes_of
+from tests.mcp.agent import Raw, environment, processes_of, server_command
 from tests.mcp.test_sessions import with_xs
 
 pytestmark = pytest.mark.usefixtures("interruptible")
@@ -49,6 +51,12 @@ class TestEnding:
     def test_before_it_said_anything(self, samples: Path) -> None:
         with Raw(samples) as client:
             assert client.end() == (0, b"")
+
+    def test_with_stdin_closed(self, samples: Path) -> None:
+        line = " ".join(map(shlex.quote, server_command(samples)))
+        done = subprocess.run(["sh", "-c", f"{line} <&-"], capture_output=True, env=environment(), timeout=60)
+        assert done.returncode != 70
+        assert b"Traceback" not in done.stderr
 
     def test_while_a_call_runs(self, folder: Path) -> None:
         with Raw(with_xs(folder)) as client:
