@@ -102,7 +102,9 @@ def _place(told: Mapping[str, Any]) -> Place:
 def _load() -> None:
     """What the first call would load, while nobody waits."""
     import castore.mcp.listing
-    import castore.mcp.reading  # noqa: F401
+    import castore.mcp.searching
+    import castore.mcp.storing
+    import castore.retrieve.showing  # noqa: F401
 
 
 def _peak_bytes() -> int:
