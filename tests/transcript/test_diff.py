@@ -222,6 +222,13 @@ class TestDocuments:
             each.span.line or 0 for each in marked.spans
         )
 
+    def test_without_a_store_what_stands_beside_references_is_held_together(self, store: Store) -> None:
+        folded = fold_bytes(store, DOCUMENT[:-1] + b',"why":1}', POLICY)
+        found = compare(folded, folded.replace(b'"why":1', b'"why":2'), NOWHERE)
+        assert list(found.spans) == []
+        assert found.rest is not None
+        assert "differ from line 1 on" in found.rest.words
+
     def test_an_edited_one_that_unfolds(self, store: Store) -> None:
         folded = fold_bytes(store, DOCUMENT, POLICY)
         edited = folded.replace(b'{"rows"', b'{"why":1,"rows"')

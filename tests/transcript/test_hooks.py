@@ -135,7 +135,7 @@ class TestWhatIsReplaced:
         assert read_back(store, other["stdout"]) == file.read_bytes()
         assert len(other["stdout"]) < 2300
         # Another tool's word for a path is not believed.
-        assert answered(store, event("mcp__a__b", {"stdout": "short", **kept})) is None
+        assert answered(store, event("mcp__a__b", {"stdout": LONG[:500], **kept})) is None
         with pytest.raises(CastoreError, match="can't read the output"):
             answered(store, event("Bash", {**BASH, "persistedOutputPath": str(fast_path / "none")}))
         with pytest.raises(CastoreError, match="is no file"):

@@ -101,6 +101,12 @@ class TestTheLatestReadStands:
         stands = standing(plan_view(session_of("pi", calls), ViewRequest(("dedupe-reads",), OPTIONS)))
         assert stands == ["make", CAT, "make 1", "make 2"]
 
+    def test_what_comes_later_may_point_to_it(self) -> None:
+        text = "the same words each time, and many of them\n" * 60
+        calls = [shell(CAT, text), make(1), shell("make again", text), make(2)]
+        view = plan_view(session_of("pi", calls), ViewRequest(("dedupe-reads",), OPTIONS))
+        assert standing(view) == [CAT, "make 1", "make 2"]
+
     def test_explain_says_so(self) -> None:
         view = plan_view(session_of("pi", self.SESSION), ViewRequest(options=OPTIONS))
         rows = [row for row in explain(view) if row.kind == "result" and row.reason == "read back"]
@@ -155,6 +161,12 @@ class TestGrowth:
         session = session_of("pi", calls, calls_a_prompt=prompts)
         options = ViewOptions(step=step, clip_characters=300)
         hold_prefixes(session, ViewRequest(strategies, options))
+
+    def test_tiered_has_an_edge_of_its_own(self) -> None:
+        for turns in range(2, 9):
+            for step in range(1, 5):
+                session = session_of("pi", [shell(CAT)] * turns, calls_a_prompt=2)
+                hold_prefixes(session, ViewRequest(("tiered",), ViewOptions(step=step)))
 
     @given(calls=CALLS, step=some.integers(1, 5))
     def test_the_latest_of_each_stands(self, calls: list[Call], step: int) -> None:
