@@ -216,6 +216,13 @@ class TestWhereverItIsShown:
         assert min(ink) > 200
         assert max(paper) < 40
 
+    def test_on_paper_it_is_light_and_nothing_sticks_out(self, look: Look) -> None:
+        page = look("one", color_scheme="dark", viewport={"width": 720, "height": 1000})
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 31, 35)"
+        assert page.evaluate("document.documentElement.scrollWidth") == 720
+        assert not page.locator(".copy").first.is_visible()
+
     @pytest.mark.parametrize("name", ["one", "several"])
     def test_without_its_script_all_is_there(self, look: Look, name: str) -> None:
         page = look(name, java_script_enabled=False)
