@@ -13,12 +13,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice, zip_longest
-from typing import Any, overload
+from itertools import groupby, zip_longest
+from typing import Any, TypeVar, overload
 
 from castore.report.model import TURNS_MAX, StabilityFacts, Stable
 from castore.transcript.decision import boundary_turn
-from castore.transcript.model import Message, Part, PartKind, Role, Transcript
+from castore.transcript.model import Message, PartKind, Role, Transcript
 from castore.transcript.read_backs import ReadBacks
 from castore.transcript.render import ViewSplice, render
 from castore.transcript.strategies import decide, find_strategies
@@ -26,6 +26,8 @@ from castore.transcript.strategies.tiered import edge_turn
 from castore.transcript.view import ViewRequest
 
 __all__ = ["is_turn_by_turn", "stability"]
+
+T = TypeVar("T")
 
 _ALIKE_BYTES_MAX = 8192
 """No text that stands in a part's place begins like it for longer."""
@@ -83,13 +85,16 @@ class _End:
     parts: int
     open_turn: int | None
 
-    def of(self, transcript: Transcript) -> Transcript:
+    def of(self, transcript: Transcript, first: int = 0) -> Transcript:
+        """The transcript of it; what looks through its parts begins with the one of index `first`."""
         return replace(
             transcript,
-            messages=transcript.messages[: self.messages],
-            parts=transcript.parts[: self.parts],
+            messages=_PartOf(transcript.messages, self.messages),
+            parts=_PartOf(transcript.parts, self.parts, first),
             turns=self.turn + 1,
             open_turn=self.open_turn,
+            leaves=(),
+            collapsed=(),
         )
 
 
@@ -102,13 +107,18 @@ def _ends(transcript: Transcript) -> Iterator[_End]:
         is_last = at + 1 == len(messages)
         if not is_last and messages[at + 1].turn == message.turn:
             continue
-        offset = len(transcript.source) if is_last else _line_start(transcript, messages[at + 1].position)
+        offset = (
+            len(transcript.source)
+            if is_last
+            else _line_start(transcript, message.position, messages[at + 1].position)
+        )
         open_turn = transcript.open_turn if is_last else loop.open_turn
         yield _End(message.turn, offset, at + 1, bisect_left(starts, offset), open_turn)
 
 
-def _line_start(transcript: Transcript, position: int) -> int:
-    return transcript.source.rfind(b"\n", 0, position) + 1 or position
+def _line_start(transcript: Transcript, after: int, position: int) -> int:
+    """Where the line of the position begins, or the position itself if that line holds what was before."""
+    return transcript.source.rfind(b"\n", after, position) + 1 or position
 
 
 class _Loop:
@@ -170,10 +180,7 @@ class _Keys:
         self._is_edged = "tiered" in names
 
     def of(self, end: _End) -> _Key:
-        messages = self._transcript.messages[: end.messages] if self._is_edged else ()
-        then = replace(
-            self._transcript, messages=messages, parts=(), turns=end.turn + 1, open_turn=end.open_turn
-        )
+        then = end.of(self._transcript)
         edge = edge_turn(then, self._options) if self._is_edged else 0
         boundary = boundary_turn(then, self._options.step) if self._is_bounded else edge
         return boundary, edge if self._is_edged else boundary
@@ -199,8 +206,7 @@ class _Growing:
         """The view is that of the session as it was at this end. Gives how many bytes of what it was before,
         up to the offset, it begins with."""
         first = 0 if self._looks_back else bisect_left(self._turns, self._passed)
-        then = replace(end.of(self._transcript), leaves=(), collapsed=())
-        window = replace(then, parts=_Window(then.parts, first))
+        window = end.of(self._transcript, first)
         decisions = decide(window, self._strategies, self._options)
         splices = render(window, decisions, self._options).splices
         begin = self._starts[first] if first else 0
@@ -209,25 +215,32 @@ class _Growing:
         return self.view.become(begin, splices, offset)
 
 
-class _Window(Sequence[Part]):
-    """Parts of which the first are not looked through; each is still found by its index."""
+class _PartOf(Sequence[T]):
+    """The first of a list, so many, without a copy. Who looks through them begins at `first`; by its index
+    each is found."""
 
-    def __init__(self, parts: Sequence[Part], first: int) -> None:
-        self._parts = parts
+    def __init__(self, whole: Sequence[T], stop: int, first: int = 0) -> None:
+        self._whole = whole
+        self._stop = stop
         self._first = first
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return self._stop
 
     @overload
-    def __getitem__(self, index: int) -> Part: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Part]: ...
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
     def __getitem__(self, index: Any) -> Any:
-        return self._parts[index]
+        if isinstance(index, slice):
+            return [self._whole[at] for at in range(self._stop)[index]]
+        return self._whole[range(self._stop)[index]]
 
-    def __iter__(self) -> Iterator[Part]:
-        return islice(self._parts, self._first, None)
+    def __iter__(self) -> Iterator[T]:
+        return (self._whole[at] for at in range(self._first, self._stop))
+
+    def __reversed__(self) -> Iterator[T]:
+        return (self._whole[at] for at in range(self._stop - 1, self._first - 1, -1))
 
 
 class _Splices:

@@ -12,6 +12,7 @@ from castore.report.model import StabilityFacts
 from castore.report.stability import is_turn_by_turn, stability
 from castore.transcript.decision import ViewOptions
 from castore.transcript.model import Transcript
+from castore.transcript.render import Rendered, render
 from castore.transcript.view import ViewRequest, plan_view, session_transcript
 from tests.transcript.growing import session
 from tests.transcript.laws import prefixes
@@ -113,3 +114,19 @@ class TestItIsBounded:
         assert len(facts.turns) <= 7
         assert sum(each.size for each in facts.turns) == sum(each.size for each in whole.turns)
         assert facts.kept == whole.kept
+
+    def test_a_part_is_rendered_a_few_times_however_long_the_session(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rendered: list[int] = []
+
+        def counting(transcript: Transcript, *rest: object) -> Rendered:
+            rendered.append(len(list(transcript.parts)))
+            return render(transcript, *rest)  # type: ignore[arg-type]
+
+        monkeypatch.setattr("castore.report.stability.render", counting)
+        for strategy in STRATEGIES:
+            for turns in (60, 240):
+                rendered.clear()
+                transcript, _ = told(session(turns), ViewRequest((strategy,)))
+                assert sum(rendered) <= 4 * len(transcript.parts)
