@@ -12,7 +12,8 @@ from castore.errors import LimitExceeded
 from castore.mcp.answers import Answer, fitting, json_bytes, left_out_text, read_call
 from castore.retrieve.address import Address
 from castore.retrieve.kinds import kind_of
-from castore.retrieve.pages import page
+from castore.retrieve.pages import page_of
+from castore.retrieve.readable import Readable
 from castore.roots.model import Root
 from castore.store import Store
 
@@ -28,18 +29,24 @@ _REFS_MAX = 20
 
 
 def read(store: Store, arguments: Mapping[str, Any]) -> Answer:
-    """A page of what the address means. Raises what `retrieve.pages.page` and `Store.resolve` raise."""
+    """A page of what the address means. Raises what `retrieve.pages.page` and `Store.resolve` raise.
+
+    However often the page is made until it fits, the object is read once.
+    """
     digest = store.resolve(arguments["ref"])
     ranges = {each: arguments.get(each) for each in ("items", "lines", "chars", "bytes")}
     address = Address.parse(arguments.get("select", ()), **ranges)
     most = arguments["max_bytes"]
     kept = {} if most == PAGE_BYTES else {"max_bytes": most}
-    return fitting(most, lambda wanted: _page(store, digest, address, wanted, kept))
+    source = store.ranged(digest)
+    return fitting(most, lambda wanted: _page(source, digest, address, wanted, kept))
 
 
-def _page(store: Store, digest: Digest, address: Address, bytes_max: int, kept: Mapping[str, Any]) -> Answer:
+def _page(
+    source: Readable, digest: Digest, address: Address, bytes_max: int, kept: Mapping[str, Any]
+) -> Answer:
     """kept: what the calls that go on repeat."""
-    found = page(store, digest, address, bytes_max)
+    found = page_of(source, address, bytes_max)
     calls = [{**read_call(digest, each), **kept} for each in found.next]
     told: dict[str, Any] = {"ref": digest.short, "kind": str(found.kind)}
     text = found.text

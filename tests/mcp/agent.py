@@ -34,9 +34,13 @@ def environment(**ours: str) -> dict[str, str]:
 
 def processes_of(pid: int) -> list[int]:
     """Its children, and theirs."""
-    listed = ["ps", "-e", "-o", "pid=,ppid="]
-    found = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
-    parents = dict(tuple(map(int, line.split())) for line in found.splitlines())
+    parents = {}
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            try:
+                parents[int(each.name)] = int((each / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue  # It has ended.
     ours = [pid]
     for each in ours:
         ours += [child for child, parent in parents.items() if parent == each]

@@ -87,6 +87,17 @@ class TestEras:
                 agent.result(name, {})
 
 
+class TestWhatIsNoText:
+    def test_is_told_all_the_same(self, agent: Agent) -> None:
+        """Neither bytes that are no UTF-8 nor halves of characters in what is asked spoil an answer."""
+        found = agent.ask("ctx_grep", pattern="ABC", refs=["raw"], max_hits=2)
+        assert found["hits"]
+        assert agent.ask("ctx_read", **found["hits"][0]["read"])["base64"]
+        assert agent.ask("ctx_read", ref="controls", max_bytes=700)["left_out"]
+        assert agent.ask("ctx_show", ref="raw")["kind"] == "bytes"
+        assert agent.log == ""
+
+
 class TestReadOnly:
     def test_tools_that_write_are_not_there(self, samples: Path) -> None:
         with Agent(samples, "--read-only") as agent:
