@@ -1,12 +1,14 @@
 """What is folded or moved in one of two documents and not in the other. Pure: lists of spans, and no store.
 
-Laws: what stands in one place of both in the same words is no difference; all else is told once, in the order
-of the documents. Places are held against each other by what both have: offsets in one source, else paths in
-a folded document, else the digests themselves, in the order in which they stand.
+Laws: what stands in one place of both in the same words is no difference, nor is what the other has folded
+with more around it, for neither shows it; all else is told once, in the order of the documents. Places are
+held against each other by what both have: offsets in one source, else paths in a folded document, else the
+digests themselves, in the order in which they stand.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,8 +31,8 @@ class FoldedSpan:
     """What does not stand in a document, but for a reference or a marker, or nothing.
 
     digest: of its object, 16 digits or all of them. size: bytes of the object, if that is known. kind: of the
-    part of a view, or of a reference. reason: why it left a view. offset: in the source. turn: -1 before the
-    first. path: in the folded document, of the value with this number, from 0. line: of a marker, from 1.
+    part of a view, or of a reference. reason: why it left a view. offset, end: in the source. turn: -1 before
+    the first. path: in the folded document, of the value with this number, from 0. line: of a marker, from 1.
     stands: what stands in its place. excerpt: of what it says, a line.
     """
 
@@ -40,6 +42,7 @@ class FoldedSpan:
     size: int | None = None
     reason: str | None = None
     offset: int | None = None
+    end: int | None = None
     turn: int | None = None
     role: str | None = None
     value: int | None = None
@@ -104,9 +107,11 @@ def differences(
     for key in order:
         here, there = ours.get(key), theirs.get(key)
         if here is None and there is not None:
-            yield Difference(Change.SECOND, there)
+            if not is_one_source or not _is_within(there, first):
+                yield Difference(Change.SECOND, there)
         elif here is not None and there is None:
-            yield Difference(Change.FIRST, here)
+            if not is_one_source or not _is_within(here, second):
+                yield Difference(Change.FIRST, here)
         elif here is not None and there is not None and not _is_alike(here, there):
             yield Difference(Change.BOTH, here, there)
 
@@ -162,6 +167,15 @@ def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hasha
         done = max(done, stop)
         merged.append(key)
     return [*merged, *(each for each in second[done:] if each not in in_first)]
+
+
+def _is_within(span: FoldedSpan, others: Sequence[FoldedSpan]) -> bool:
+    """Whether one of the others, which are in order, holds it and more."""
+    if span.offset is None or span.end is None:
+        return False
+    at = bisect_right(others, span.offset, key=lambda each: -1 if each.offset is None else each.offset)
+    before = others[at - 1] if at else None
+    return before is not None and before.end is not None and before.end >= span.end
 
 
 def _is_alike(one: FoldedSpan, other: FoldedSpan) -> bool:

@@ -150,6 +150,7 @@ def _view_spans(
                 splice.descriptor.size,
                 splice.reason,
                 start,
+                end,
                 None if inner is None else inner.turn,
                 role,
                 excerpt=inner.label if inner is not None and kind == PartKind.MEDIA else _excerpt(literal),

@@ -20,6 +20,10 @@ from castore.digest import Digest
 from castore.errors import DigestAmbiguous, DocumentInvalid
 from castore.fold.policy import FoldPolicy
 from castore.store import Store, StoreHandle
+from castore.transcript.collapse.opening import open_coordinator
+from castore.transcript.collapse.spans import Messages
+from castore.transcript.collapse.staging import span_of_turns, stage_span
+from castore.transcript.collapse.summarizer import GivenText
 from castore.transcript.decision import ViewOptions
 from castore.transcript.diff import Change, FoldedSpan, differences, rest_of
 from castore.transcript.sides import Compared, compare
@@ -132,6 +136,21 @@ class TestTwoViews:
         clipped = viewed(store, session, ViewRequest(("clip",), ViewOptions(clip_characters=200))).to_bytes()
         words = [each.words for each in compared(store, one, clipped).spans if each.change is Change.BOTH]
         assert set(words) == {"tool_result -> clipped"}
+
+    def test_what_the_other_has_folded_with_more_around_it_is_no_difference(self, store: Store) -> None:
+        session = pi_session(9)
+        coordinator = open_coordinator(session, StoreHandle.of(store))
+        messages = Messages(coordinator.transcript)
+        stage_span(coordinator, messages, span_of_turns(messages, slice(2, 6)), GivenText("It went well."))
+        coordinator.commit(coordinator.transcript)
+        collapsed = viewed(store, session, ViewRequest(("collapse", "transparent"), ViewOptions(step=1)))
+        plain = viewed(store, session)
+        assert len(collapsed.transcript.collapsed) == 1
+        found = compared(store, collapsed.to_bytes(), plain.to_bytes())
+        assert {(str(each.change), each.span.kind) for each in found.spans} == {("<", "turn")}
+        assert {each.span.turn for each in found.spans} == {2, 3, 4, 5}
+        back = compared(store, plain.to_bytes(), collapsed.to_bytes())
+        assert [each.span for each in back.spans] == [each.span for each in found.spans]
 
     def test_of_a_session_that_grew(self, store: Store) -> None:
         one, other = (viewed(store, pi_session(turns)).to_bytes() for turns in (5, 9))
