@@ -31,6 +31,10 @@ VIEWED = ViewRequest(options=ViewOptions(step=1))
 _UNNAMED = b"an object that a crash left without root and row " * 30
 
 
+_LARGE_ARRAY = b'[%s"a"]' % (b'{"number": 1, "text": "of many frames"},' * 80_000)
+"""Of three frames: they are put in pieces, and have rows."""
+
+
 class Scenario:
     """A command line, what must be in the store before it, and what it reads.
 
@@ -176,6 +180,7 @@ MORE = [
     Scenario("fold with the index gone", "fold", values=2, has_index=False),
     Scenario("gc with the index gone", "gc", "--now", has_index=False),
     Scenario("gc of an unnamed object", "gc", "--now", has_unnamed=True),
+    Scenario("put of a large array", "put", "-", session=_LARGE_ARRAY),
     Scenario("repair", "repair", has_unnamed=True),
     Scenario("repair with the index gone", "repair", has_unnamed=True, has_index=False),
     Scenario("purge", "purge", "DOOMED", "--reason", "a secret", "--yes"),
