@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -10,12 +11,16 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from castore.cli import serving
 from castore.cli.app import run
+from castore.mcp import worker
+from castore.mcp.calls import Place
 from castore.mcp.transport import MESSAGE_BYTES_MAX
+from castore.mcp.worker import place_line
 from tests.mcp.agent import Raw, environment, processes_of, server_command
 from tests.mcp.test_sessions import with_xs
 
@@ -186,6 +191,29 @@ class TestLines:
             left.discard(found.get("id"))
             codes.add(found["result"]["structuredContent"]["error"])
         assert codes <= {"not_found", "limit"}
+
+
+class TestWorkers:
+    """The processes that answer, without a server."""
+
+    def answers(self, folder: Path, count: int) -> list[dict[str, Any]]:
+        request = {"tool": "ctx_read", "arguments": {"ref": "rows", "items": "0"}, "seconds": 60}
+        lines = place_line(Place(str(folder))) + count * (json.dumps(request).encode() + b"\n")
+        said = io.BytesIO()
+        worker._serve(io.BytesIO(lines), said)
+        return [json.loads(line) for line in said.getvalue().splitlines()]
+
+    def test_answer_until_nobody_asks(self, samples: Path) -> None:
+        worker._serve(io.BytesIO(), io.BytesIO())
+        found = self.answers(samples, 3)
+        assert len(found) == 3
+        assert all(each.keys() == {"structured", "text"} for each in found)
+
+    def test_that_grew_large_answer_once_more(self, samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker, "_PEAK_BYTES_MAX", 1)
+        (found,) = self.answers(samples, 3)
+        assert found[worker.RETIRING]
+        assert found["text"]
 
 
 class TestStarting:
