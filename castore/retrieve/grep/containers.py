@@ -57,6 +57,12 @@ class Container:
         child = self._children[number]
         return child if self._is_array or self._names[child.step] == child.start else None
 
+    def items(self, start: int, stop: int) -> list[bytes] | None:
+        """The literals of these items; None of an array whose items are counted as they are asked for."""
+        if self._counted is not None:
+            return None
+        return [self._data[each.start : each.end] for each in self._children[max(0, start) : stop]]
+
     def member(self, at: int) -> tuple[int, int] | None:
         """From its name to its end, the member of an object whose name is at `at`, or begins after it."""
         number = bisect_right(self._ends, at) if not self._is_array else len(self._children)

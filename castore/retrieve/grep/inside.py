@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
@@ -24,6 +24,13 @@ from castore.retrieve.kinds import kind_of_bytes
 __all__ = ["Inside", "Match", "distinct", "hits_in", "in_bytes", "matches_in", "placed"]
 
 _JSON_BEGINS = ("[", "{", '"')
+
+
+_ALIVE_HITS = 256
+
+
+def _nothing() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,14 @@ class Places(Protocol):
     def at(self, start: int, end: int) -> Place: ...
 
 
-def hits_in(data: bytes, needle: Needle, options: GrepOptions, hits_max: int | None) -> list[Inside]:
-    """Those in a whole object."""
+def hits_in(
+    data: bytes,
+    needle: Needle,
+    options: GrepOptions,
+    hits_max: int | None,
+    alive: Callable[[], None] = _nothing,
+) -> list[Inside]:
+    """Those in a whole object. alive: is called every now and then."""
     if not needle.may_be_in(data):
         return []
     text, is_text = _as_text(data)
@@ -71,14 +84,19 @@ def hits_in(data: bytes, needle: Needle, options: GrepOptions, hits_max: int | N
         placed(match, places, start, end, options)
         for match, start, end in in_bytes(chain([first], found), text)
     )
-    return list(islice(distinct(hits), hits_max))
+    return list(islice(distinct(hits, alive), hits_max))
 
 
 def matches_in(text: str, needle: Needle, *, is_text: bool, is_json: bool) -> Iterator[Match]:
     """All of them, in order of where they begin, as the text stands and in what its strings say."""
     expression = needle.in_json if is_json else needle.expression
     found = [_matches(level, expression) for level in (levels(text) if is_text else (Level(0, text, None),))]
-    yield from heapq.merge(*found, key=lambda match: (match.start, match.level.number))
+    last = (-1, -1)
+    for match in heapq.merge(*found, key=lambda match: (match.start, match.level.number)):
+        # What is found as it stands is found again in what is said.
+        if (match.start, match.end) != last:
+            yield match
+        last = match.start, match.end
 
 
 def in_bytes(matches: Iterable[Match], text: str) -> Iterator[tuple[Match, int, int]]:
@@ -116,10 +134,12 @@ def placed(match: Match, places: Places, start: int, end: int, options: GrepOpti
     )
 
 
-def distinct(hits: Iterable[Inside]) -> Iterator[Inside]:
+def distinct(hits: Iterable[Inside], alive: Callable[[], None] = _nothing) -> Iterator[Inside]:
     """The first hit of each address."""
     told: set[Address] = set()
-    for hit in hits:
+    for number, hit in enumerate(hits):
+        if number % _ALIVE_HITS == 0:
+            alive()
         if hit.address not in told:
             told.add(hit.address)
             yield hit

@@ -8,7 +8,7 @@ JSON that is too long to be parsed for it, and of a line or an item that is too 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from castore.retrieve.address import Address, Range, Unit
@@ -33,9 +33,14 @@ _HEAD_BYTES = 64 << 10
 
 
 def hits_in_window(
-    source: Readable, start: int, needle: Needle, options: GrepOptions, hits_max: int | None
+    source: Readable,
+    start: int,
+    needle: Needle,
+    options: GrepOptions,
+    hits_max: int | None,
+    alive: Callable[[], None] = lambda: None,
 ) -> list[Inside]:
-    """Those that begin in the window at `start`."""
+    """Those that begin in the window at `start`. alive: as of `hits_in`."""
     stop = min(source.size, start + WINDOW_BYTES)
     base = max(0, start - OVERLAP_BYTES)
     data = source.read(base, min(source.size, stop + OVERLAP_BYTES))
@@ -56,7 +61,7 @@ def hits_in_window(
         for match, first, last in in_bytes(matches_in(text, needle, is_text=is_text, is_json=is_json), text)
         if start <= base + first < stop
     )
-    return list(islice(distinct(hits), hits_max))
+    return list(islice(distinct(hits, alive), hits_max))
 
 
 def _cut_bytes(data: bytes) -> int:

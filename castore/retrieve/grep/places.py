@@ -11,7 +11,9 @@ match, into what a string says, into the JSON that this is, or the line of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable
 from functools import cached_property, partial
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NamedTuple
@@ -22,7 +24,7 @@ from castore.retrieve.address import Address, Range, Unit
 from castore.retrieve.grep.containers import Container
 from castore.retrieve.grep.said import ESCAPE
 from castore.retrieve.kinds import SPACE, ObjectKind, kind_of_bytes
-from castore.retrieve.readable import Held, Readable
+from castore.retrieve.readable import Readable
 from castore.retrieve.slicing import item_slices
 
 __all__ = ["RECORD_BYTES", "BytesPlaces", "JsonPlaces", "Place", "TextPlaces", "items_beside", "places_in"]
@@ -196,8 +198,16 @@ class JsonPlaces:
         beside = None if address.range is None else self._beside_items(address.range)
         return Place(address, self._data[first:last], beside)
 
-    def _beside_items(self, span: Range) -> Beside:
-        return partial(items_beside, Held(self._data), span)
+    def _beside_items(self, span: Range) -> Beside | None:
+        container = self._container(self._start, self._end)
+        first, last = span.start, span.stop
+        if first is None or last is None or not self._is_by_items or container.items(0, 0) is None:
+            return None
+
+        def beside(count: int) -> tuple[list[bytes], list[bytes]]:
+            return container.items(first - count, first) or [], container.items(last, last + count) or []
+
+        return beside
 
     def _in_string(self, steps: list[str | int], first: int, last: int, start: int, end: int) -> Place:
         value = self._strings.get((first, last))
@@ -233,10 +243,10 @@ class _SaidValue:
     def __init__(self, literal: bytes, selects: tuple[str, ...]) -> None:
         self._literal = literal
         self._selects = selects
-        self._last = self._shift = 0
-        self._escapes: Iterator[re.Match[bytes]] = iter(())
-        self._escape: re.Match[bytes] | None = None
-        self._rewind()
+        self._escapes = _ESCAPE_BYTES.finditer(literal)
+        # Of the escapes met so far: where they begin and end, and how much less is said up to the end.
+        self._starts, self._ends, self._shifts = array("Q"), array("Q"), array("q")
+        self._is_whole = False
 
     def at(self, start: int, end: int) -> Place:
         first = self._said(start)
@@ -250,20 +260,22 @@ class _SaidValue:
 
     def _said(self, at: int) -> int:
         """The offset in what it says of the byte at `at`, or of the escape that this is in."""
-        if at < self._last:
-            self._rewind()
-        self._last = at
-        while self._escape is not None and self._escape.end() <= at:
-            self._shift += _said_bytes(self._escape[0]) - len(self._escape[0])
-            self._escape = next(self._escapes, None)
-        if self._escape is not None and self._escape.start() < at:
-            at = self._escape.start()
-        return at + self._shift
+        while not self._is_whole and (not self._ends or self._ends[-1] <= at):
+            self._meet_next()
+        number = bisect_right(self._ends, at)
+        if number < len(self._starts) and self._starts[number] < at:
+            at = self._starts[number]
+        return at - 1 - (self._shifts[number - 1] if number else 0)
 
-    def _rewind(self) -> None:
-        self._last, self._shift = 0, -1
-        self._escapes = _ESCAPE_BYTES.finditer(self._literal)
-        self._escape = next(self._escapes, None)
+    def _meet_next(self) -> None:
+        escape = next(self._escapes, None)
+        if escape is None:
+            self._is_whole = True
+            return
+        less = len(escape[0]) - _said_bytes(escape[0])
+        self._starts.append(escape.start())
+        self._ends.append(escape.end())
+        self._shifts.append(less + (self._shifts[-1] if self._shifts else 0))
 
 
 def places_in(data: bytes, kind: ObjectKind) -> JsonPlaces | TextPlaces | BytesPlaces:
@@ -316,7 +328,9 @@ class _Cuts:
         if not (self._first == first and self._low <= start and end <= self._high):
             low = start if is_all else _boundary(self._data, max(first, start - _BEFORE_BYTES), start, last)
             high = _boundary(self._data, end if is_all else min(last, end + _AFTER_BYTES), end, last)
-            number = len(self._data[first:low].decode())
+            is_further = self._first == first and self._low <= low
+            counted = (self._cut.start or 0, self._low) if is_further else (0, first)
+            number = counted[0] + len(self._data[counted[1] : low].decode())
             length = len(self._data[low:high].decode())
             self._first, self._low, self._high = first, low, high
             self._cut = Range(Unit.CHARS, number, number + length)
@@ -353,5 +367,7 @@ def _member(name: str) -> str:
 
 def _said_bytes(escape: bytes) -> int:
     """Bytes of UTF-8 that it says; half a character is spelt as it was."""
+    if len(escape) == 2:
+        return 1
     text = str(scanstring(escape.decode() + '"', 0)[0])
     return len(text.encode("utf-8", "backslashreplace"))

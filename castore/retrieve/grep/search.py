@@ -8,7 +8,7 @@ after the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -194,12 +194,13 @@ class _Searcher:
         self._store: Store | None = None
         self._held: tuple[str, Readable] | None = None
 
-    def search(self, job: Sequence[_Piece]) -> list[Answer]:
-        return [self._piece(each) for each in job]
+    def search(self, job: Sequence[_Piece], alive: Callable[[], None]) -> list[Answer]:
+        return [self._piece(each, alive) for each in job]
 
-    def _piece(self, piece: _Piece) -> Answer:
+    def _piece(self, piece: _Piece, alive: Callable[[], None]) -> Answer:
+        alive()
         try:
-            found = self._found(piece)
+            found = self._found(piece, alive)
         except ObjectDamaged as error:
             return (_DAMAGED, str(error.fields["reason"])), []
         except NotFound:
@@ -212,15 +213,15 @@ class _Searcher:
             return (_FAILED, error.strerror or str(error)), []
         return None, [_packed(each) for each in found]
 
-    def _found(self, piece: _Piece) -> list[Inside]:
+    def _found(self, piece: _Piece, alive: Callable[[], None]) -> list[Inside]:
         digest = Digest(piece.hex)
         store = self._opened()
         if piece.start is None:
             data = store.read(digest, count=ReadCount())
-            return hits_in(data, self._needle, self._options, self._hits_max)
+            return hits_in(data, self._needle, self._options, self._hits_max, alive)
         if self._held is None or self._held[0] != piece.hex:
             self._held = piece.hex, store.ranged(digest, count=ReadCount())
-        return hits_in_window(self._held[1], piece.start, self._needle, self._options, self._hits_max)
+        return hits_in_window(self._held[1], piece.start, self._needle, self._options, self._hits_max, alive)
 
     def _opened(self) -> Store:
         if self._store is None:

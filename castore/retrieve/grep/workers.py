@@ -26,12 +26,16 @@ __all__ = ["run"]
 
 J = TypeVar("J")
 
-Work = Callable[[J], Any]
-"""What is done for a job; what it gives can be marshalled."""
+Work = Callable[[J, Callable[[], None]], Any]
+"""What is done for a job; what it gives can be marshalled. Now and then it calls the second argument, to
+say that it goes on."""
 
 _NUMBER = struct.Struct("<Q")
 _READ_BYTES = 1 << 16
 _PROCESSES_MAX = 16
+_ALIVE = _NUMBER.pack(0)
+"""An answer of no bytes."""
+
 _AHEAD = 2
 """Jobs that a process is given at once, so that it does not wait for the next one."""
 
@@ -52,7 +56,7 @@ def run(
         for job in jobs:
             if deadline is not None and time.monotonic() > deadline:
                 raise _too_long(seconds or 0)
-            yield work(job)
+            yield work(job, lambda: None)
         return
     crew = _Crew(jobs, work, stuck_seconds)
     try:
@@ -154,11 +158,12 @@ class _Crew:
             end = _NUMBER.size + _NUMBER.unpack_from(buffer)[0]
             if len(buffer) < end:
                 break
-            number, answer = marshal.loads(buffer[_NUMBER.size : end])
-            del buffer[:end]
-            found[number] = answer
-            process.given.remove(number)
             process.since = time.monotonic()
+            if end > _NUMBER.size:
+                number, answer = marshal.loads(buffer[_NUMBER.size : end])
+                found[number] = answer
+                process.given.remove(number)
+            del buffer[:end]
         self._give(process)
         return found
 
@@ -168,15 +173,19 @@ def _serve(
 ) -> NoReturn:
     """The forked process: answer until there are no requests, and end without what the parent has set up."""
     status = 1
+
+    def alive() -> None:
+        _limit_processor(seconds)
+        _write(answers, _ALIVE)
+
     try:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_DFL)
         for end in others:
             os.close(end)
         while request := os.read(requests, _NUMBER.size):
-            _limit_processor(seconds)
             job = _NUMBER.unpack(request)[0]
-            data = marshal.dumps((job, work(jobs[job])))
+            data = marshal.dumps((job, work(jobs[job], alive)))
             _write(answers, _NUMBER.pack(len(data)) + data)
         status = 0
     except (CastoreError, OSError, MemoryError, KeyboardInterrupt):
