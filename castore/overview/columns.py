@@ -162,7 +162,9 @@ def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Fin
     if len(counts) * 4 <= total or len(counts) <= 3:
         rare = rare_numbers(counts, total)
         found += [
-            (at, rare[x], f"value {x}", value_text(values[at])) for at, x in enumerate(numbers) if x in rare
+            (at, rare[x] + 1, f"value {x}", value_text(values[at]))
+            for at, x in enumerate(numbers)
+            if x in rare
         ]
     else:
         found += _duplicates(numbers, counts, name, total)
@@ -253,7 +255,7 @@ def _breaks(numbers: list[float], steps: list[float]) -> list[int]:
 def _booleans(values: Sequence[bool]) -> list[Finding]:
     rare = rare_values(Counter(values), len(values))
     return (
-        [(at, rare[v], f"value {v}", value_text(v)) for at, v in enumerate(values) if v in rare]
+        [(at, rare[v] + 1, f"value {v}", value_text(v)) for at, v in enumerate(values) if v in rare]
         if rare
         else []
     )
@@ -289,7 +291,12 @@ def _strings(values: Sequence[str], name: str, *, are_lines: bool) -> list[Findi
     found = text_findings(values)
     found += _duplicates(values, Counter(values), name, len(values))
     return [
-        (at, bits, f"{what} {values[at]}" if what == "value" else what, reason or value_text(values[at]))
+        (
+            at,
+            bits + (what == "value"),
+            f"{what} {values[at]}" if what == "value" else what,
+            reason or value_text(values[at]),
+        )
         for at, bits, what, reason in found
     ]
 

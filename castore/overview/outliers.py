@@ -48,6 +48,10 @@ def find_outliers(pools: list[Pool], *, is_read: bool = False) -> list[Outlier]:
     for pool in pools:
         for at, bits, what, reason in _findings(pool):
             unit, index = _unit(pool, at)
+            # One of three notes of each of so many rows is no rarer than one row.
+            bits -= log2(max(1.0, len(pool.values) / len(unit.values)))
+            if bits <= 0:
+                continue
             entry = entries.setdefault((id(unit), index), _Entry(unit, index))
             entry.odd.append(Odd(pool, at, bits, what, reason))
     for pool, at, bits, what, reason in _missing(pools):

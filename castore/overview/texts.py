@@ -120,7 +120,7 @@ def text_findings(values: Sequence[str], *, are_lines: bool = False) -> list[Fin
     found += _by_length(values)
     found += _by_numbers(plain, templates)
     if not are_lines:
-        found += _by_characters(templates, total)
+        found += _by_characters(templates, total, is_prose=_is_prose(values))
     return found
 
 
@@ -269,15 +269,22 @@ def shapes(templates: Sequence[str]) -> list[str]:
     return joined.split("\n")
 
 
-def _by_characters(templates: list[str], total: int) -> list[Finding]:
+def _is_prose(values: Sequence[str]) -> bool:
+    """Most of a few of them have several words."""
+    sample = values[:: max(1, len(values) // 32)]
+    return sum(text.count(" ") >= 3 for text in sample) * 2 > len(sample)
+
+
+def _by_characters(templates: list[str], total: int, *, is_prose: bool) -> list[Finding]:
     each = shapes(templates)
-    found = _rare(each, rare_values(Counter(each), total), "shape", 0.9)
+    # The shapes of sentences are their numbers of words, which say little.
+    found = [] if is_prose else _rare(each, rare_values(Counter(each), total), "shape", 0.9)
     # Of random texts the order says nothing, but which characters there are may.
     sets = {shape: "".join(sorted(set(shape) - {"~"})) for shape in set(each)}
     kinds = [sets[shape] for shape in each]
     if max(Counter(kinds).values()) * 10 < 8 * total:
         return found  # Here the characters are drawn by chance.
-    return found + _rare(kinds, rare_values(Counter(kinds), total), "shape", 0.7)
+    return found + _rare(kinds, rare_values(Counter(kinds), total), "shape", 0.5 if is_prose else 0.7)
 
 
 def _by_token(values: Sequence[str]) -> list[Finding] | None:
