@@ -23,7 +23,7 @@ from castore.mcp.transport import stdio
 __all__ = ["serve"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_ENDING_SECONDS = 3.0
+_ENDING_SECONDS = 2.0
 """A client that reads no more can hold up the end; then the process is ended as if nobody had caught the
 signal."""
 

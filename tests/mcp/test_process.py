@@ -88,6 +88,18 @@ class TestEnding:
             assert client.process.stderr.read() == words
             assert gone(theirs)
 
+    def test_by_a_signal_while_the_client_does_not_read(self, samples: Path) -> None:
+        with Raw(samples) as client:
+            client.hello()
+            for _ in range(8):  # More than a pipe holds.
+                client.start("tools/call", name="ctx_read", arguments={"ref": "rows", "max_bytes": 65536})
+            assert client.process.stdout is not None
+            client.process.stdout.readline()
+            theirs = processes_of(client.process.pid)
+            client.process.send_signal(signal.SIGTERM)
+            assert client.process.wait(30) == -signal.SIGTERM
+            assert gone(theirs)
+
     def test_killed_it_leaves_no_process(self, folder: Path) -> None:
         with Raw(folder) as client:
             client.hello()
