@@ -13,6 +13,7 @@ GROUPS = ("documents", "objects", "keeping", "sessions", "store")
 
 WORDS = {
     "collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how",
+    "hook": "answer the hooks of an agent; 'ctx hook' lists whose",
     "scope": "list, show and declare scopes; 'ctx scope' lists how",
     "summary": "cache summaries, and check what they lost; 'ctx summary' lists how",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from castore.cli import output
 from castore.cli.locate import find_store
 from castore.cli.objects import list_record
 from castore.cli.output import Count, Record
-from castore.cli.parameters import Json, ReadScope, Reference, StoreFolder, parse_count
+from castore.cli.parameters import Json, ReadScope, StoreFolder, parse_count
 from castore.cli.roots import life_facts, root_facts, root_lines
 from castore.config import SHOWN_BYTES
 from castore.digest import Digest
@@ -26,7 +27,13 @@ _OBJECTS_SHOWN = 20
 
 
 def show(
-    ref: Reference,
+    ref: Annotated[
+        str,
+        typer.Argument(
+            metavar="REF",
+            help="A digest or its first digits, a name, a reference pasted in, or FILE#PATTERN.",
+        ),
+    ],
     max_bytes: Annotated[
         str | None,
         typer.Option("--max-bytes", metavar="N", help=f"Say it in at most N bytes (default: {SHOWN_BYTES})."),
@@ -42,12 +49,20 @@ def show(
     """
     bytes_max = parse_count("--max-bytes", max_bytes)
     opened = find_store(store, scope).get()
+    for each in _found(opened, ref):
+        if isinstance(each, Digest):
+            _show_object(opened, each, SHOWN_BYTES if bytes_max is None else bytes_max, as_json)
+        else:
+            _show_root(opened, each, as_json)
+
+
+def _found(opened: Store, ref: str) -> Sequence[Digest | Root]:
+    from castore.retrieve.references import is_place, resolve
+
+    if is_place(ref):
+        return resolve(opened, ref)
     found = opened.find(ref)
-    if isinstance(found, Digest):
-        _show_object(opened, found, SHOWN_BYTES if bytes_max is None else bytes_max, as_json)
-    else:
-        for root in found:
-            _show_root(opened, root, as_json)
+    return [found] if isinstance(found, Digest) else found
 
 
 def _show_object(opened: Store, digest: Digest, bytes_max: int, as_json: bool) -> None:

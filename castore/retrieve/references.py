@@ -22,10 +22,16 @@ from castore.errors import CastoreError, NotFound
 from castore.store.lookup import pasted
 from castore.store.store import Store
 
-__all__ = ["resolve", "resolve_all"]
+__all__ = ["is_place", "resolve", "resolve_all"]
 
 _NO_NODES = 1 << 62
 _MARKER = b'"[ctx '
+
+
+def is_place(text: str) -> bool:
+    """It is `FILE#PATTERN`, with a file that is there."""
+    file, sign, _ = text.partition("#$")
+    return bool(sign) and os.path.lexists(file)
 
 
 def resolve(store: Store, text: str) -> list[Digest]:
@@ -34,9 +40,9 @@ def resolve(store: Store, text: str) -> list[Digest]:
     Raises what `Store.resolve` raises; of `FILE#PATTERN` NotFound where nothing there fits, DocumentInvalid,
     LimitExceeded, InvalidOption, and CastoreError for a file that can't be read.
     """
-    file, sign, pattern = text.partition("#$")
-    if not sign or not os.path.lexists(file):
+    if not is_place(text):
         return [store.resolve(text)]
+    file, _, pattern = text.partition("#$")
     wanted = parse_pattern("$" + pattern)
     try:
         with open(file, "rb") as document:

@@ -70,7 +70,7 @@ READS: dict[str, list[list[str]]] = {
         ["cat", "--max-bytes", "64", REF],
         ["cat", IN_DOC],
     ],
-    "show": [["show", REF]],
+    "show": [["show", REF], ["show", IN_DOC]],
     "grep": [
         ["grep", "bytes", REF],
         ["grep", "--doc", DOC, "bytes"],
