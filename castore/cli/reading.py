@@ -28,7 +28,7 @@ def cat(
         list[str],
         typer.Argument(
             metavar="REF",
-            help="A digest or its first digits, a name, a reference pasted in, or FILE#PATTERN.",
+            help="A digest or its first digits, a name, a pasted reference, or FILE#PATTERN.",
         ),
     ],
     select: Annotated[
