@@ -37,6 +37,8 @@ FAMILIES = (
     "repository",
     "chinese",
     "agents",
+    "asked",
+    "deep",
 )
 """Modules of this package; each reads as if by another writer."""
 

@@ -32,7 +32,7 @@ def main() -> int:
     chosen = _chosen(options.which)
     for each in chosen:
         made = each.made(is_large=options.long, seed=options.seed)
-        outcome = search(shell.run, shell.put(made.data), made)
+        outcome = search(shell.run, shell.put([made.data])[0], made)
         word = outcome.by or "MISSED"
         if outcome.by and not outcome.is_found:
             word = f"{outcome.by}, TOO LONG"
