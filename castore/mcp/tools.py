@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from castore.config import PAGE_BYTES
+from castore.config import GREP_PATTERN_CHARACTERS_MAX, PAGE_BYTES
 from castore.mcp.arguments import Argument, Flag, Number, Text, Texts
 from castore.retrieve.kinds import ObjectKind
 
@@ -132,7 +132,11 @@ _GREP = Tool(
     "`read`, the arguments of the ctx_read call that shows its place. Use it to find the row or line that "
     "matters without reading the rest.",
     {
-        "pattern": Text("A regular expression (Python's); with `fixed` the text itself.", True),
+        "pattern": Text(
+            "A regular expression (Python's); with `fixed` the text itself.",
+            True,
+            characters_max=GREP_PATTERN_CHARACTERS_MAX,
+        ),
         "refs": Texts(
             "Where to search: digests, names, markers (default: all that is stored).", characters_max=4096
         ),

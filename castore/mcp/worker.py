@@ -19,7 +19,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from castore.config import parse_grants
 from castore.mcp.calls import Place, answer
 
 __all__ = ["COMMAND", "RETIRING", "main", "place_line"]
@@ -92,8 +91,7 @@ def _place(told: Mapping[str, Any]) -> Place:
     return Place(
         told["folder"],
         may_create=told["may_create"],
-        # Checked again: they were said in a process that another one started.
-        grants=None if grants is None else tuple(grant for each in grants for grant in parse_grants(each)),
+        grants=None if grants is None else tuple(grants),
         scopes=tuple(told["scopes"]),
         may_write=told["may_write"],
     )
