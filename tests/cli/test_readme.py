@@ -57,6 +57,7 @@ def person(shell: Shell, tmp_path: Path) -> Shell:
     ("begin", "end", "count"),
     [
         ("## A session", "And when", 9),
+        ("## Reading back", "Ranges are", 7),
         ("## Sessions", "A model reads", 7),
         ("## A long session", "Here the summaries", 5),
         ("## Summaries", "The exit code", 2),
