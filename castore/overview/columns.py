@@ -63,8 +63,11 @@ def value_text(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def column_findings(values: Sequence[Any], name: str, *, are_lines: bool = False) -> list[Finding]:
-    """name: of the member, which tells what is an id."""
+def column_findings(
+    values: Sequence[Any], name: str, *, are_lines: bool = False, counts: Counter[Any] | None = None
+) -> list[Finding]:
+    """name: of the member, which tells what is an id. counts: of the values, if they are of one type and
+    were counted."""
     total = len(values)
     if total < ENTRIES_MIN:
         return []
@@ -73,7 +76,7 @@ def column_findings(values: Sequence[Any], name: str, *, are_lines: bool = False
     if len(kinds) > 1:
         found += _by_type(values, kinds, total)
     if kinds[str]:
-        found += _within(values, str, kinds[str], lambda part: _strings(part, name, are_lines=are_lines))
+        found += _within(values, str, kinds[str], lambda part: _strings(part, name, are_lines, counts))
     if kinds[int] or kinds[float]:
         numbers = _all_finite(values) if kinds[int] + kinds[float] == total else None
         if numbers is not None:
@@ -112,10 +115,12 @@ def _by_type(values: Sequence[Any], kinds: Counter[type], total: int) -> list[Fi
     rare = rare_values(merged, total)
     found: list[Finding] = []
     if rare:
-        for at, value in enumerate(values):
-            family = _family(type(value))
-            if family in rare:
-                found.append((at, rare[family] + 1, f"type {family}", value_text(value)))
+        odd = {kind: _family(kind) for kind in kinds if _family(kind) in rare}
+        found += [
+            (at, rare[odd[type(value)]] + 1, f"type {odd[type(value)]}", value_text(value))
+            for at, value in enumerate(values)
+            if type(value) in odd
+        ]
     if kinds[int] and 0 < kinds[float] <= max(1, kinds[int] // 50):
         bits = 0.6 * log2(total / kinds[float])
         found += [
@@ -264,6 +269,8 @@ def _booleans(values: Sequence[bool]) -> list[Finding]:
 def _lengths(values: Sequence[Any]) -> list[Finding]:
     """Of arrays and objects: how many items they have."""
     lengths = list(map(len, values))
+    if min(lengths) == max(lengths):
+        return []
     counts = Counter(map(float, lengths))
     rare = rare_numbers(counts, len(lengths))
     ordered = sorted(map(float, lengths))
@@ -282,14 +289,16 @@ def _lengths(values: Sequence[Any]) -> list[Finding]:
 # --- Strings ---------------------------------------------------------------------------------------
 
 
-def _strings(values: Sequence[str], name: str, *, are_lines: bool) -> list[Finding]:
+def _strings(values: Sequence[str], name: str, are_lines: bool, counts: Counter[Any] | None) -> list[Finding]:
     if are_lines:
         return text_findings(values, are_lines=True)
     moments = _moments(values)
     if moments is not None:
         return _of_moments(values, moments)
-    found = text_findings(values)
-    found += _duplicates(values, Counter(values), name, len(values))
+    if counts is None:
+        counts = Counter(values)
+    found = text_findings(values, counts=counts)
+    found += _duplicates(values, counts, name, len(values))
     return [
         (
             at,
@@ -381,7 +390,7 @@ def _moment(text: str) -> float | None:
 def _duplicates(values: Sequence[Any], counts: Counter[Any], name: str, total: int) -> list[Finding]:
     """One value twice where all others are distinct, in what is named as an id."""
     extra = total - len(counts)
-    if not 0 < extra <= max(1, total // 200) or total < 16:
+    if not 0 < extra <= 2 or total < 16:  # More are chance, or the rule.
         return []
     if not name.lower().endswith(_DISTINCT_IDS):
         return []

@@ -20,6 +20,7 @@ _VALUES_MAX = 12
 _SHOWN_MAX = 4
 _VALUES_BYTES_MAX = 64
 _ROWS_MIN = 2
+_HUGE = 10**300
 
 
 def main_rows(pools: Sequence[Pool]) -> Pool | None:
@@ -53,7 +54,7 @@ def _key(pool: Pool) -> Key:
     scalars = [kind for kind in kinds if kind in (str, int, float, bool)]
     if not scalars or kinds[list] or kinds[dict]:
         return Key(pool.name, types)
-    counts = Counter(value for value in values if value is not None) if len(kinds) > 1 else Counter(values)
+    counts = pool.counted if len(kinds) == 1 else Counter(value for value in values if value is not None)
     common: tuple[tuple[str, int], ...] = ()
     if len(counts) <= _VALUES_MAX and all(
         not isinstance(v, str) or len(v) <= _VALUES_BYTES_MAX for v in counts
@@ -61,8 +62,9 @@ def _key(pool: Pool) -> Key:
         common = tuple((_shown(value), count) for value, count in counts.most_common())
     low = high = None
     if set(scalars) <= {int, float}:
-        numbers = [value for value in counts if isinstance(value, int | float) and abs(value) < 10**300]
-        low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+        low, high = min(counts), max(counts)
+        if not -_HUGE < low <= high < _HUGE:
+            low = high = None
     return Key(pool.name, types, common, len(counts), low, high)
 
 

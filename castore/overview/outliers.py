@@ -72,10 +72,14 @@ def find_outliers(pools: list[Pool], *, is_read: bool = False) -> list[Outlier]:
 def _findings(pool: Pool) -> list[tuple[int, float, str, str]]:
     """Those of one pool, each with its reason in words."""
     label = named(pool, _entry_pool(pool))
+    is_one_type = len(pool.values) >= ENTRIES_MIN and set(map(type, pool.values)) == {str}
     found = [
         (at, bits, what, f"{label} {reason}".strip())
         for at, bits, what, reason in column_findings(
-            pool.values, pool.name, are_lines=pool.step is Step.LINE
+            pool.values,
+            pool.name,
+            are_lines=pool.step is Step.LINE,
+            counts=pool.counted if is_one_type else None,
         )
     ]
     if pool.step is Step.MEMBER and pool.parent is not None:

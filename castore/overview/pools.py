@@ -67,6 +67,14 @@ class Pool:
     among: int = 0
     table: Table | None = None
     children: list[Pool] = field(default_factory=list)
+    counts: Counter[Any] | None = None
+
+    @property
+    def counted(self) -> Counter[Any]:
+        """How often each value is there, of values that can be counted."""
+        if self.counts is None:
+            self.counts = Counter(self.values)
+        return self.counts
 
     @property
     def is_entries(self) -> bool:
@@ -200,7 +208,11 @@ def _names(objects: Sequence[dict[str, Any]], names: Counter[str]) -> list[str]:
 def _are_maps(objects: Sequence[dict[str, Any]], names: Counter[str]) -> bool:
     """Objects whose members are entries rather than fields: many, under ever other names, and alike."""
     members = sum(map(len, objects))
-    if members < MAP_MEMBERS_MIN * max(1, min(len(objects), 3)) or len(names) * 2 < members:
+    if (
+        members < MAP_MEMBERS_MIN * min(len(objects), 3)
+        or members < 3 * len(objects)
+        or len(names) * 2 < members
+    ):
         return False
     sample = [value for each in objects[:50] for value in list(each.values())[:50]]
     kinds = Counter(map(type, sample))

@@ -28,7 +28,7 @@ _OUTLINE_BYTES_MAX = 220
 _KEYS_BYTES_MAX = 190
 _KEYS_ALONE_BYTES_MAX = 260
 _NAMED_BYTES_MAX = 120
-_LEFT_OUT_BYTES = 48
+_LEFT_OUT_BYTES = 58
 _REASONS = 2
 _WEAK = 0.45
 
@@ -64,8 +64,9 @@ def render(
             room -= _cost(("keys", text))
     lines += (edges := _edges(overview, room - (_LEFT_OUT_BYTES if left_out else 0)))
     room -= sum(map(_cost, edges))
-    if left_out and room >= _LEFT_OUT_BYTES:
-        lines.append(("more", f"{', '.join(left_out)}: --max-bytes N, or --json"))
+    more = ("more", f"{', '.join(left_out)}: --max-bytes N, or --json")
+    if left_out and _cost(more) <= room:
+        lines.append(more)
     return lines + after
 
 

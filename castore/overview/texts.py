@@ -23,7 +23,7 @@ CHARACTERS_MAX = 2_000
 _WORDS_CHARACTERS_MAX = 8_000_000
 _FEW_VALUES = 12
 _SLOTS_TEMPLATES_MAX = 12
-_SLOTS_LINES_MIN = 12
+_SLOTS_LINES_MIN = 24
 _DIGITS = str.maketrans("123456789", "000000000")
 _HEX = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b|\b(?=[A-F]*[0-9])[0-9A-F]{8,}\b")
 _QUOTED = re.compile(r'"[^"\n]{0,400}"|\'[^\'\n]{1,80}\'')
@@ -86,12 +86,15 @@ def severity(text: str) -> float:
     return 3.0 if SEVERE.search(text[:CHARACTERS_MAX]) else 0.0
 
 
-def text_findings(values: Sequence[str], *, are_lines: bool = False) -> list[Finding]:
+def text_findings(
+    values: Sequence[str], *, are_lines: bool = False, counts: Counter[Any] | None = None
+) -> list[Finding]:
     """What stands apart among these strings. are_lines: of a log, where levels and quotes are told apart."""
     total = len(values)
     if total < ENTRIES_MIN:
         return []
-    counts = Counter(values)
+    if counts is None:
+        counts = Counter(values)
     found: list[Finding] = []
     rare = rare_values(counts, total)
     if rare:
@@ -276,7 +279,9 @@ def _is_prose(values: Sequence[str]) -> bool:
 
 
 def _by_characters(templates: list[str], total: int, *, is_prose: bool) -> list[Finding]:
-    each = shapes(templates)
+    distinct = list(set(templates))
+    shape_of = dict(zip(distinct, shapes(distinct), strict=True))
+    each = [shape_of[template] for template in templates]
     # The shapes of sentences are their numbers of words, which say little.
     found = [] if is_prose else _rare(each, rare_values(Counter(each), total), "shape", 0.9)
     # Of random texts the order says nothing, but which characters there are may.
