@@ -17,7 +17,6 @@ longer to load than they take.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,7 +34,6 @@ _ESCAPE = re.compile(rb"\\[\s\S]")
 _TOKEN = re.compile(rb",+|[\[\]{}]")
 _UNMATCHED = re.compile(rb"([\]}]*)([\[{]*)\Z")
 _NOT_STRUCTURAL = bytes(each for each in range(256) if each not in b"[]{},")
-_local = threading.local()
 _OPENS = {0x5D: 0x5B, 0x7D: 0x7B}
 """The bracket that each closing one needs."""
 
@@ -228,144 +226,120 @@ def _begin(piece: bytes, state: int) -> tuple[int, Callable[[], Shape]]:
     """The state after the piece, and the rest of the work."""
     import numpy as np
 
+    from castore.document import bits
+
     octets = np.frombuffer(piece, np.uint8)
-    quotes = np.equal(octets, 0x22, out=_scratch(octets.size))
+    quotes = bits.equal(octets, 0x22)
     backslashes: Any = None
     is_escaped = False
     if state == ESCAPED or b"\\" in piece:
-        backslashes = _words(np.equal(octets, 0x5C, out=_scratch(octets.size, 1)))
-        is_escaped = _unescape(quotes, _places(backslashes), state == ESCAPED)
+        backslashes = bits.equal(octets, 0x5C)
         if state == ESCAPED:
             backslashes[0] &= ~np.uint64(1)
-    words = _words(quotes)
-    is_inside = (int(np.bitwise_count(words).sum()) + (state != OUTSIDE)) & 1
+            quotes[0] &= ~np.uint64(1)
+        escaping = _escaping(backslashes, octets.size)
+        quotes &= ~bits.after(escaping)
+        end = octets.size - 1
+        is_escaped = bool(int(escaping[end >> 6]) >> (end & 63) & 1)
+    is_inside = (bits.count(quotes) + (state != OUTSIDE)) & 1
     after = (ESCAPED if is_escaped else INSIDE) if is_inside else OUTSIDE
-    return after, lambda: _shape_of_many(piece, state, after, words, backslashes)
+    return after, lambda: _shape_of_many(piece, state, after, quotes, backslashes)
 
 
-def _unescape(quotes: Any, backslashes: Any, is_first_escaped: bool) -> bool:
-    """`quotes` has no escaped ones any more. Returns whether the byte after the last is escaped.
-
-    backslashes: their offsets. In a run of them every second one is escaped itself.
-    """
+def _escaping(backslashes: Any, size: int) -> Any:
+    """Those that stand before what they escape: in a run of them every second one is escaped itself."""
     import numpy as np
 
-    if is_first_escaped:
-        quotes[0] = False
-        if backslashes.size and backslashes[0] == 0:
-            backslashes = backslashes[1:]
-    if not backslashes.size:
-        return False
-    begins = np.ones(backslashes.size, np.bool_)
-    np.not_equal(np.diff(backslashes), 1, out=begins[1:])
-    if not begins.all():
-        numbers = np.arange(backslashes.size)
-        first = np.maximum.accumulate(np.where(begins, numbers, 0))
-        backslashes = backslashes[(numbers - first) & 1 == 0]
-    is_next_escaped = bool(backslashes[-1] + 1 == quotes.size)
-    quotes[(backslashes[:-1] if is_next_escaped else backslashes) + 1] = False
-    return is_next_escaped
+    from castore.document import bits
+
+    if not (backslashes & bits.after(backslashes)).any():
+        return backslashes
+    places = bits.places(backslashes)
+    begins = np.ones(places.size, np.bool_)
+    np.not_equal(np.diff(places), 1, out=begins[1:])
+    numbers = np.arange(places.size)
+    first = np.maximum.accumulate(np.where(begins, numbers, 0))
+    return bits.at(places[(numbers - first) & 1 == 0], size)
 
 
 def _shape_of_many(piece: bytes, state: int, after: int, quotes: Any, backslashes: Any) -> Shape:
     import numpy as np
 
+    from castore.document import bits
+
     octets = np.frombuffer(piece, np.uint8)
-    outside = ~_inside(quotes, state != OUTSIDE)
+    outside = bits.parity(quotes)
+    if state == OUTSIDE:
+        outside = ~outside
     if backslashes is not None and (backslashes & outside).any():
         return Shape(state, is_wrong=True)
-    scratch = _scratch(octets.size)
     # Of the bytes that this makes alike only brackets stand outside strings in JSON.
-    alike = np.bitwise_or(octets, 0x26, out=scratch.view(np.uint8))
-    places = _places(_words(np.equal(alike, 0x7F, out=scratch)) & outside)
+    brackets = bits.equal(octets, 0x7F, ored=0x26) & outside
+    commas = bits.equal(octets, 0x2C) & outside
+    is_blank = state == OUTSIDE and _is_blank(piece)
+    if not brackets.any():
+        return Shape(state, commas={0: bits.count(commas)}, is_blank=is_blank)
+    shape = _flat(piece, octets, brackets, commas) or _deep(octets, brackets, commas)
+    return shape._replace(state=state, ends_closed=_ends_closed(piece, after), is_blank=is_blank)
+
+
+def _flat(piece: bytes, octets: Any, brackets: Any, commas: Any) -> Shape | None:
+    """Where every other bracket opens, as of rows that hold no others: without their places. Else None."""
+    from castore.document import bits
+
+    odd = bits.parity(brackets)
+    # Of the bytes that were alike those that open have the one bit, and those that close the other.
+    opens = bits.having(octets, 0x02) & brackets
+    begins_open = bool((opens == brackets & odd).all())
+    if not begins_open and not (opens == brackets & ~odd).all():
+        return None
+    closes = bits.having(octets, 0x04) & brackets
+    if (closes != brackets ^ opens).any():
+        return None
+    number = bits.count(brackets)
+    first, last = piece[bits.first(brackets)], piece[bits.last(brackets)]
+    if b"[" in piece or b"]" in piece:
+        # Those of an object have a bit that those of an array lack: pairs are alike where they cancel out.
+        kinds = bits.parity(bits.having(octets, 0x20) & brackets)
+        unlike = kinds if begins_open or not first & 0x20 else ~kinds
+        if (closes & unlike).any():
+            return None
+    on_odd = bits.count(commas & odd)
+    on_even = bits.count(commas) - on_odd
+    last_opens = bytes([last]) if last & 0x02 else b""
+    if begins_open:
+        depth, lowest = number & 1, int(number == 1)
+        counts = {0: on_even, 1: on_odd}
+        return Shape(OUTSIDE, depth, lowest, 1, counts, b"", last_opens, ends_low=number <= 2)
+    counts = {0: on_even, -1: on_odd}
+    depth = -(number & 1)
+    return Shape(OUTSIDE, depth, -1, 0, counts, bytes([first]), last_opens, ends_low=number == 1)
+
+
+def _deep(octets: Any, brackets: Any, commas: Any) -> Shape:
+    """By the place of each bracket."""
+    import numpy as np
+
+    from castore.document import bits
+
+    places = bits.places(brackets)
     codes = octets[places]
     # `[` and `{` less 0x5B are 0 and 0x20; `]` and `}` 2 and 0x22.
     is_other = (codes - 0x5B) & 0xDD
     if is_other.any():
         places, codes = places[is_other == 0], codes[is_other == 0]
-    commas = _commas(_words(np.equal(octets, 0x2C, out=scratch)) & outside, places)
-    is_blank = state == OUTSIDE and _is_blank(piece)
+    between = bits.counts_between(commas, places)
     if not places.size:
-        return Shape(state, commas={0: int(commas[0])}, is_blank=is_blank)
+        return Shape(OUTSIDE, commas={0: int(between[0])})
     depths = np.cumsum(1 - ((codes - 0x5B) & 2).view(np.int8), dtype=np.int32)
     lowest, highest = int(depths.min()), max(0, int(depths.max()))
     pairs = None if highest - lowest > DEPTH_MAX else _unmatched(codes.tobytes())
     if pairs is None:
-        return Shape(state, is_wrong=True)
+        return Shape(OUTSIDE, is_wrong=True)
     floor = min(0, lowest)
-    by_depth = np.bincount(depths - floor, weights=commas[1:])
+    by_depth = np.bincount(depths - floor, weights=between[1:])
     counts = {floor + at: int(number) for at, number in enumerate(by_depth.tolist()) if number}
-    if commas[0]:
-        counts[0] = counts.get(0, 0) + int(commas[0])
+    if between[0]:
+        counts[0] = counts.get(0, 0) + int(between[0])
     ends_low = int(depths[-1]) == lowest and int(np.count_nonzero(depths == lowest)) == 1
-    return Shape(
-        state,
-        int(depths[-1]),
-        lowest,
-        highest,
-        counts,
-        *pairs,
-        ends_low,
-        _ends_closed(piece, after),
-        is_blank,
-    )
-
-
-def _scratch(size: int, number: int = 0) -> Any:
-    """Flags to write over, of this thread: fresh memory costs more than what is done with it."""
-    import numpy as np
-
-    held: dict[str, Any] = _local.__dict__
-    found = held.get(f"scratch{number}")
-    if found is None or found.size < size:
-        found = held[f"scratch{number}"] = np.empty(size, np.bool_)
-    return found[:size]
-
-
-def _places(words: Any) -> Any:
-    """The offsets of the bits that are set."""
-    import numpy as np
-
-    octets = words.view(np.uint8)
-    some = np.flatnonzero(octets != 0)
-    bits = np.flatnonzero(np.unpackbits(octets[some], bitorder="little").view(np.bool_))
-    places = some[bits >> 3]
-    places <<= 3
-    places |= bits & 7
-    return places
-
-
-def _words(flags: Any) -> Any:
-    """64 of the flags a word, the first one lowest."""
-    import numpy as np
-
-    packed = np.packbits(flags, bitorder="little")
-    if packed.size & 7:
-        packed = np.concatenate((packed, np.zeros(-packed.size & 7, np.uint8)))
-    return packed.view("<u8")
-
-
-def _inside(quotes: Any, starts_inside: bool) -> Any:
-    """A bit for each byte: whether it is inside a string, or the quote that begins one."""
-    import numpy as np
-
-    words = quotes.copy()
-    for shift in (1, 2, 4, 8, 16, 32):
-        words ^= words << np.uint64(shift)
-    odd = words >> np.uint64(63)
-    before = np.bitwise_xor.accumulate(odd) ^ odd
-    words ^= np.uint64(0) - (before ^ np.uint64(starts_inside))
-    return words
-
-
-def _commas(words: Any, places: Any) -> Any:
-    """How many bits are set before the first of the places, between each and the next, and after the last."""
-    import numpy as np
-
-    counts = np.bitwise_count(words)
-    before = np.cumsum(counts, dtype=np.int64)
-    at = places >> 6
-    below = words[at] & ((np.uint64(1) << (places & 63).astype(np.uint64)) - np.uint64(1))
-    until = before[at] - counts[at] + np.bitwise_count(below)
-    total = int(before[-1]) if before.size else 0
-    return np.diff(until, prepend=0, append=total)
+    return Shape(OUTSIDE, int(depths[-1]), lowest, highest, counts, *pairs, ends_low=ends_low)
