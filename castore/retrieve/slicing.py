@@ -53,8 +53,11 @@ def count(source: Readable, unit: Unit) -> int:
         feeds = mark.newlines + sum(piece.count(b"\n") for piece in source.pieces(mark.offset, source.size))
         return feeds + (1 if source.size and source.read(source.size - 1, source.size) != b"\n" else 0)
     _require_array(source)
-    # White space behind the array, or before it, may be longer than a frame.
     marks = source.marks()
+    counted = _counted_fast(source) if len(marks) == 1 else None
+    if counted is not None:
+        return counted
+    # White space behind the array, or before it, may be longer than a frame.
     mark = next((each for each in reversed(marks) if each.depth > 0), marks[0])
     commas = Commas(mark.depth, mark.state)
     ends = mark.commas + sum(
@@ -116,6 +119,16 @@ def _require_array(source: Readable) -> None:
             hint="--lines and --chars read text; --select finds arrays inside other JSON",
             option="--items",
         )
+
+
+def _counted_fast(source: Readable) -> int | None:
+    """The items of an array that is no longer than a frame; None where the fast reader can't read it."""
+    import msgspec
+
+    try:
+        return len(msgspec.json.decode(source.read(0, source.size), type=list[msgspec.Raw]))
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _is_empty(source: Readable) -> bool:
