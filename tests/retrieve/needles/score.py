@@ -26,8 +26,12 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="the large ones")
     parser.add_argument("--seed", type=int, default=0, help="others of the same makers")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="needles-"))
-    shell = Shell(folder)
+    with tempfile.TemporaryDirectory(prefix="needles-") as folder:
+        _score(Shell(Path(folder)), options)
+    return 0
+
+
+def _score(shell: Shell, options: argparse.Namespace) -> None:
     counted: Counter[str] = Counter()
     chosen = _chosen(options.which)
     for each in chosen:
@@ -44,7 +48,6 @@ def main() -> int:
     _say(f"\n{len(chosen)} needles, at most {BYTES_MAX:,} bytes each")
     for word, count in counted.most_common():
         _say(f"{count:>4}  {word}")
-    return 0
 
 
 def _chosen(which: list[str]) -> list[needles.Maker]:
