@@ -123,7 +123,7 @@ CONFIG_TEMPLATE = """\
 # items-over = 8
 # The share of a value's bytes that its reference must save, 0 to 1.
 # min-saving = 0.75
-# What a reference shows of its object: "edges" or "none".
+# What a reference shows of its object: "edges", "outliers" or "none".
 # preview = "edges"
 
 [view]
@@ -160,8 +160,8 @@ def _text(key: str, value: Any) -> str:
 
 
 def _preview(key: str, value: Any) -> str:
-    if value not in ("edges", "none"):
-        raise InvalidConfig(f"config key '{key}' must be 'edges' or 'none'", key=key)
+    if value not in ("edges", "outliers", "none"):
+        raise InvalidConfig(f"config key '{key}' must be 'edges', 'outliers' or 'none'", key=key)
     return str(value)
 
 

@@ -88,7 +88,9 @@ def fold(
     preview: Annotated[
         str | None,
         typer.Option(
-            "--preview", metavar="edges|none", help="Show the first and last items or lines (default: edges)."
+            "--preview",
+            metavar="edges|outliers|none",
+            help="Show the first and last items or lines (default), or what stands apart.",
         ),
     ] = None,
     keep_for: KeepFor = None,

@@ -66,10 +66,16 @@ class Maker:
         """The longest preview that still meets the saving, if one does that says anything."""
         if self._policy.preview == "none" or room < PREVIEW_BYTES_MIN:
             return None
+        most = int(min(PREVIEW_BYTES_MAX, room))
+        if self._policy.preview == "outliers" and descriptor.kind is not Kind.BYTES:
+            from castore.overview.short import short_outliers
+
+            if (outliers := short_outliers(stored, most)) is not None:
+                return outliers
         return preview(
             stored,
             descriptor.kind,
-            int(min(PREVIEW_BYTES_MAX, room)),
+            most,
             items=node.items,
             last_comma=node.last_comma - node.start,
             lines=descriptor.lines or 0,

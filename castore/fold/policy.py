@@ -26,6 +26,7 @@ from castore.fold.positions import Ends, is_message_list
 __all__ = ["FoldPolicy", "choose"]
 
 _REFERENCE_DEPTH = 2
+PREVIEWS = ("edges", "outliers", "none")
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class FoldPolicy:
 
     bytes_over: bytes a value must have. items_over: items an array must have, too. min_saving: share of
     the literal that its reference must save. grow: lift that. objects: large objects fold too.
-    preview: `edges` or `none`. fold: patterns of what folds whatever the floors and sparing say, but for
-    the saving. keep: patterns of what never folds, nor anything around it as a whole; keep beats fold.
+    preview: `edges`, `none`, or `outliers`, which is edges where nothing stands apart. fold: patterns of what
+    folds whatever the floors and sparing say, but for the saving. keep: patterns of what never folds, nor
+    anything around it as a whole; keep beats fold.
     """
 
     bytes_over: int = 1024
@@ -52,8 +54,8 @@ class FoldPolicy:
             raise InvalidOption("bytes_over and items_over can't be negative")
         if not 0 <= self.min_saving <= 1:
             raise InvalidOption(f"min_saving must be from 0 to 1, not {self.min_saving}")
-        if self.preview not in ("edges", "none"):
-            raise InvalidOption(f"preview must be 'edges' or 'none', not '{self.preview}'")
+        if self.preview not in PREVIEWS:
+            raise InvalidOption(f"preview must be 'edges', 'outliers' or 'none', not '{self.preview}'")
         _ = self.fold_patterns, self.keep_patterns
 
     @cached_property

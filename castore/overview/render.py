@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from castore.overview.excerpt import plain
 from castore.overview.keys import key_text
 from castore.overview.model import Outlier, Overview, Place
 from castore.overview.words import clip, count_text, plural, size_text
@@ -54,7 +55,7 @@ def render(
         after = [("named by", named_by)] if _cost(("named by", named_by)) <= room else []
         room -= sum(map(_cost, after))
     if keys:
-        label = "keys" if not overview.path else f"{overview.path[:40]} x {overview.rows:,}"
+        label = "keys" if not overview.path else f"{clip(plain(overview.path), 60)} x {overview.rows:,}"
         text = keys if label == "keys" else f"{label}: {keys}"
         if _cost(("keys", text)) > room - _LEFT_OUT_BYTES:
             text = clip(text, max(0, room - _LEFT_OUT_BYTES - LABEL_BYTES - 1))
@@ -88,7 +89,7 @@ def outlier_text(outlier: Outlier, words: Callable[[Place], str], excerpt_bytes:
     """`--items 11999  status 500  {"id":12000,…`."""
     reasons = [each for each in outlier.reasons if not each.startswith("odd ")] or list(outlier.reasons)
     # A reason that repeats what the excerpt begins with says nothing.
-    text = f"{words(outlier.place)}  {clip(', '.join(reasons[:_REASONS]), 70)}"
+    text = f"{words(outlier.place)}  {clip(plain(', '.join(reasons[:_REASONS])), 70)}"
     if outlier.more:
         text += f" (and {count_text(outlier.more)} alike)"
     return f"{text}  {clip(outlier.excerpt, excerpt_bytes)}" if excerpt_bytes >= 12 else text
@@ -136,7 +137,7 @@ def _named(named: Sequence[str], bytes_max: int) -> str:
 def _keys(overview: Overview, bytes_max: int) -> str:
     text = ""
     for number, key in enumerate(overview.keys):
-        words = key_text(key, overview.rows or 1)
+        words = plain(key_text(key, overview.rows or 1))
         longer = f"{text} · {words}" if text else clip(words, bytes_max - 12)
         if len(longer.encode("utf-8", "backslashreplace")) > bytes_max - 12:
             return f"{text} · {overview.keys_total - number} more"
