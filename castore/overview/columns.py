@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import pairwise
 from math import inf, isfinite, log2
 from typing import Any
 
-from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_numbers, rare_values, sign_outliers
-from castore.overview.texts import Finding, text_findings
+from castore.overview.moments import moments_of
+from castore.overview.rarity import (
+    ENTRIES_MIN,
+    Finding,
+    high_tail,
+    low_tail,
+    rare_numbers,
+    rare_values,
+    sign_outliers,
+)
+from castore.overview.texts import text_findings
 
 __all__ = ["NAMES", "column_findings", "value_text"]
 
@@ -30,7 +38,6 @@ NAMES: dict[type, str] = {
 _VALUE_CHARACTERS = 24
 _ORDER_SHARE = 40
 _HUGE = 1e290
-_EPOCH = datetime(1970, 1, 1)
 _DISTINCT_IDS = (
     "id",
     "key",
@@ -292,7 +299,7 @@ def _lengths(values: Sequence[Any]) -> list[Finding]:
 def _strings(values: Sequence[str], name: str, are_lines: bool, counts: Counter[Any] | None) -> list[Finding]:
     if are_lines:
         return text_findings(values, are_lines=True)
-    moments = _moments(values)
+    moments = moments_of(values)
     if moments is not None:
         return _of_moments(values, moments)
     if counts is None:
@@ -346,45 +353,6 @@ def _numbers_of_moments(numbers: list[float], values: Sequence[str]) -> list[Fin
                 if (x >= edge if is_high else x <= edge)
             ]
     return found
-
-
-def _moments(values: Sequence[str]) -> list[float | None] | None:
-    """Seconds, of strings that are points in time."""
-    sample = values[:: max(1, len(values) // 16)]
-    if sum(text[:4].isdigit() and _moment(text) is not None for text in sample) * 8 < len(sample) * 7:
-        return None
-    # Many fall in one minute, so that is read once, and so are the seconds behind it.
-    minutes: dict[str, float | None] = {}
-    seconds: dict[str, float | None] = {}
-    found: list[float | None] = []
-    for text in values:
-        minute, rest = text[:16], text[16:]
-        if minute not in minutes:
-            minutes[minute] = _moment(minute)
-        if rest not in seconds:
-            seconds[rest] = _rest(rest)
-        base, more = minutes[minute], seconds[rest]
-        found.append(base + more if base is not None and more is not None else _moment(text))
-    return found
-
-
-def _rest(text: str) -> float | None:
-    """Seconds, and the zone, that stand behind a minute."""
-    moment = _moment("1970-01-01T00:00" + text)
-    return moment if moment is not None and text[:1] in (":", "") else None
-
-
-def _moment(text: str) -> float | None:
-    if not 10 <= len(text) <= 40:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    offset = moment.utcoffset()
-    # A naive one is counted as if it were in UTC, whatever the machine's own zone is.
-    seconds = (moment.replace(tzinfo=None) - _EPOCH).total_seconds()
-    return seconds - (offset.total_seconds() if offset is not None else 0.0)
 
 
 def _duplicates(values: Sequence[Any], counts: Counter[Any], name: str, total: int) -> list[Finding]:

@@ -16,7 +16,8 @@ from typing import Any
 from castore.overview.columns import column_findings, value_text
 from castore.overview.excerpt import Odd, excerpt_of
 from castore.overview.model import Outlier, Place
-from castore.overview.pools import Pool, Step, named, place_of
+from castore.overview.places import named, place_of
+from castore.overview.pools import Pool, Step
 from castore.overview.rarity import ENTRIES_MIN
 from castore.overview.texts import severity
 

@@ -14,7 +14,8 @@ from castore.overview.excerpt import compact, outline, plain
 from castore.overview.keys import keys_of, main_rows
 from castore.overview.model import Key, Overview
 from castore.overview.outliers import find_outliers
-from castore.overview.pools import Pool, Step, grow, grow_entries, key_path
+from castore.overview.places import key_path
+from castore.overview.pools import Pool, Step, grow, grow_entries
 from castore.overview.words import clip
 
 __all__ = ["LOOKED_BYTES_MAX", "overview", "overview_of_sections"]

@@ -18,10 +18,9 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
-from castore.overview.model import Place
 from castore.overview.tables import Table, read_json, read_table, word_columns
 
-__all__ = ["Pool", "Step", "grow", "grow_entries", "key_path", "named", "place_of"]
+__all__ = ["Pool", "Step", "grow", "grow_entries"]
 
 VALUES_MAX = 4_000_000
 POOLS_MAX = 2_000
@@ -356,52 +355,3 @@ def _words(pool: Pool, texts: Sequence[str], places: list[int] | None) -> Iterat
 def _is_json_like(text: str) -> bool:
     head = text[:64].lstrip()[:1]
     return head in ("{", "[") and len(text) >= _JSON_BYTES_MIN and text[-64:].rstrip()[-1:] in ("}", "]")
-
-
-# --- Places ----------------------------------------------------------------------------------------
-
-
-def place_of(steps: Sequence[tuple[Step, Any]], *, is_read: bool = False) -> Place:
-    """The place at the end of these steps. is_read: the whole is a text or a string, read as JSON already."""
-    selects: list[str] = []
-    path = "$"
-    lines: tuple[int, int] | None = None
-    for step, name in steps:
-        if lines is not None:
-            break  # What is inside a line is read with the line.
-        if step is Step.READ:
-            if path != "$":
-                selects.append(path)
-            path = "$"
-        elif step is Step.LINE:
-            lines = (name, name + 1)
-        elif step in (Step.MEMBER, Step.ENTRY):
-            path += key_path(name)
-        else:
-            path += f"[{name}]"
-    if path == "$" and not selects:
-        return Place((), None, lines)
-    if len(steps) == 1 and steps[0][0] is Step.ITEM and not is_read:
-        return Place((), steps[0][1], None)
-    return Place((*selects, path) if path != "$" else tuple(selects), None, lines)
-
-
-def key_path(name: str) -> str:
-    """A member in a JSONPath: `.name`, or in brackets and quotes where it is no plain name."""
-    if name.isidentifier() and name.isascii():
-        return f".{name}"
-    quoted = name.replace("\\", "\\\\").replace("'", "\\'")
-    return "['" + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted) + "']"
-
-
-def named(pool: Pool, until: Pool | None = None) -> str:
-    """The path of a pool below another in a few characters: `user.name`, `items[].price`."""
-    parts: list[str] = []
-    at: Pool | None = pool
-    while at is not None and at is not until:
-        if at.step is Step.MEMBER or at.step is Step.COLUMN:
-            parts.append(at.name)
-        elif at.is_entries and at is not pool:
-            parts.append("[]")
-        at = at.parent
-    return ".".join(reversed(parts)).replace(".[]", "[]").removeprefix("[].").removeprefix("[]")

@@ -14,7 +14,16 @@ from itertools import accumulate, pairwise
 from math import log, log1p, log2
 from typing import TypeVar
 
-__all__ = ["ENTRIES_MIN", "Tail", "high_tail", "low_tail", "rare_numbers", "rare_values", "sign_outliers"]
+__all__ = [
+    "ENTRIES_MIN",
+    "Finding",
+    "Tail",
+    "high_tail",
+    "low_tail",
+    "rare_numbers",
+    "rare_values",
+    "sign_outliers",
+]
 
 ENTRIES_MIN = 6
 """Among fewer entries nothing stands apart."""
@@ -31,6 +40,9 @@ Value = TypeVar("Value", bound=Hashable)
 
 Tail = tuple[int, float]
 """How many are in the tail, and the bits; (0, 0.0) for none."""
+
+Finding = tuple[int, float, str, str]
+"""Index, bits, what kind of oddness (those of one kind are alike), reason."""
 
 NO_TAIL: Tail = (0, 0.0)
 

@@ -15,23 +15,18 @@ from itertools import chain
 from math import log2
 from typing import Any
 
-from castore.overview.rarity import ENTRIES_MIN, high_tail, low_tail, rare_numbers, rare_values
+from castore.overview.measures import measure_findings, number_findings
+from castore.overview.rarity import ENTRIES_MIN, Finding, high_tail, low_tail, rare_values
+from castore.overview.templates import joined, shapes, unquoted, without_digits
 
-__all__ = ["SEVERE", "Finding", "novel_words", "severity", "shapes", "text_findings", "words_of"]
+__all__ = ["SEVERE", "novel_words", "severity", "text_findings", "words_of"]
 
 CHARACTERS_MAX = 2_000
 _WORDS_CHARACTERS_MAX = 8_000_000
 _FEW_VALUES = 12
-_SLOTS_TEMPLATES_MAX = 12
-_SLOTS_LINES_MIN = 24
-_DIGITS = str.maketrans("123456789", "000000000")
-_HEX = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b|\b(?=[A-F]*[0-9])[0-9A-F]{8,}\b")
-_QUOTED = re.compile(r'"[^"\n]{0,400}"|\'[^\'\n]{1,80}\'')
+_NOVEL_SHARE_MAX = 0.1
 _TOKEN = re.compile(r"(?=\S*\d)[A-Za-z0-9+/_=.:-]{6,}\Z|[A-Za-z0-9+/=]{16,}\Z")
 _HEX_TOKEN = re.compile(r"[0-9a-f-]{6,}\Z|[0-9A-F-]{6,}\Z")
-_NUMBER = re.compile(r"\d+")
-_LOWER, _UPPER = re.compile(r"[a-z]+"), re.compile(r"[A-Z]+")
-_OTHER = re.compile(r"[^\W\d_A-Za-z]+")
 _WORD = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEVEL = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE|PANIC)\b", re.I
@@ -40,7 +35,7 @@ SEVERE = re.compile(
     r"(?i:\b(?:error|err|fatal|panic|critical|crit|severe|emerg|alert|exception|traceback|corrupt(?:ed|ion)?|fail(?:ed|ure|ures|s)?"
     r"|denied|refused|reset|abort(?:ed)?|crash(?:ed)?|killed|oom|segfault|timed? ?out|timeout"
     r"|unreachable|invalid|violation|rejected|lost|warn(?:ing)?|rollback|rolled back|unexpected|mismatch)\b)"
-    r"|[A-Z]\w+(?:Error|Exception)\b|错误|失败|异常|警告|拒绝|超时|崩溃|损坏|エラー|失敗|警告|오류|실패"
+    r"|[A-Z]\w{1,60}(?:Error|Exception)\b|错误|失败|异常|警告|拒绝|超时|崩溃|损坏|エラー|失敗|警告|오류|실패"
 )
 
 _STEMS = (
@@ -77,9 +72,6 @@ _STEMS = (
 
 _WHAT = {"template": "text", "width": "shape"}
 
-Finding = tuple[int, float, str, str]
-"""Index, bits, what kind of oddness (those of one kind are alike), reason."""
-
 
 def severity(text: str) -> float:
     """Bits that a word of alarm adds."""
@@ -103,55 +95,29 @@ def text_findings(
     if len(counts) * 4 <= total and not are_lines:
         found += _by_length(values)
         if len(counts) > _FEW_VALUES and any(map(str.isdigit, "".join(list(counts)[:8]))):
-            plain = _joined(values)
-            found += _by_numbers(plain, _without_digits("\n".join(plain)).split("\n"))
+            found += measure_findings(values, counts)
         return found
     if not are_lines and (tokens := _by_token(values)) is not None:
         return found + tokens
     texts = [text[:CHARACTERS_MAX] for text in values]
-    whole = _joined(texts)
-    plain = _unquoted(whole) if are_lines else whole
-    templates = _without_digits("\n".join(plain)).split("\n")
+    whole = joined(texts)
+    plain = unquoted(whole) if are_lines else whole
+    templates = without_digits("\n".join(plain)).split("\n")
     found += _by_template(templates, total)
+    quoting = templates
     if plain is not whole:
-        found += _by_template(_without_digits("\n".join(whole)).split("\n"), total)
+        quoting = without_digits("\n".join(whole)).split("\n")
+        found += _by_template(quoting, total)
     if are_lines:
         found += _by_level(texts, total)
         widths: list[Any] = [len(text.split()) for text in texts]
         found += _rare(widths, rare_values(Counter(widths), total), "width", 0.6)
-    found += _by_alarm(list(plain), total)
+    found += _by_alarm(quoting, total)
     found += _by_length(values)
-    found += _by_numbers(plain, templates)
+    found += number_findings(plain, templates)
     if not are_lines:
         found += _by_characters(templates, total, is_prose=_is_prose(values))
     return found
-
-
-def _joined(texts: Sequence[str]) -> list[str]:
-    """The same on one line each, digits and hex still there."""
-    joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1:
-        joined = "\n".join(text.replace("\n", " ") for text in texts)
-    sample = joined[:4000] + joined[len(joined) // 2 : len(joined) // 2 + 4000]
-    if _HEX.search(sample):
-        joined = _HEX.sub("~", joined)
-    return joined.split("\n")
-
-
-def _unquoted(plain: list[str]) -> list[str]:
-    """With all that is quoted as `"`; the same list if nothing is."""
-    joined = "\n".join(plain)
-    if '"' not in joined and "'" not in joined:
-        return plain
-    return _QUOTED.sub('"', joined).split("\n")
-
-
-def _without_digits(text: str) -> str:
-    text = text.translate(_DIGITS)
-    for run in ("0" * 16, "0000", "00", "00"):
-        while run in text:
-            text = text.replace(run, "0")
-    return text
 
 
 # --- By what they say ------------------------------------------------------------------------------
@@ -204,6 +170,13 @@ def _by_novelty(
 ) -> list[Finding]:
     """Those of which half the words are new; and those with any, where no word is rare by chance."""
     spectrum = Counter(frequency.values())
+    # In prose every text has words of its own.
+    shares = sorted(
+        sum(1 for word in words[template] if frequency[word] == 1) / max(1, len(words[template]))
+        for template in templates
+    )
+    if shares[len(shares) // 2] > _NOVEL_SHARE_MAX:
+        return []
     is_clear = 2 * (spectrum[2] + spectrum[3]) <= spectrum[1] <= total
     found: list[Finding] = []
     for least, share, weight, is_asked in ((3, 0.5, 1.0, True), (1, 0.0, 0.8, is_clear)):
@@ -244,12 +217,15 @@ def _by_level(texts: Sequence[str], total: int) -> list[Finding]:
 
 
 def _by_alarm(texts: Sequence[str], total: int) -> list[Finding]:
-    joined = "\n".join(texts).lower()
+    """texts: without their digits, so that many are equal and are searched once."""
+    distinct = set(texts)
+    joined = "\n".join(distinct).lower()
     stems = [stem for stem in _STEMS if stem in joined]
     if not stems:
         return []
     maybe = re.compile("|".join(stems), re.I)
-    severe = [at for at, text in enumerate(texts) if maybe.search(text) and SEVERE.search(text)]
+    alarming = {text for text in distinct if maybe.search(text) and SEVERE.search(text)}
+    severe = [at for at, text in enumerate(texts) if text in alarming]
     if not severe or len(severe) > max(2, total // 16) or len(severe) * 4 > total:
         return []
     bits = 0.9 * log2(total / len(severe))
@@ -262,14 +238,6 @@ def _alarm(text: str) -> str:
 
 
 # --- By what they are made of ----------------------------------------------------------------------
-
-
-def shapes(templates: Sequence[str]) -> list[str]:
-    """Runs of letters as one letter: `web-0` is `a-0`."""
-    joined = _UPPER.sub("A", _LOWER.sub("a", "\n".join(templates)))
-    if not joined.isascii():
-        joined = _OTHER.sub("w", joined)
-    return joined.split("\n")
 
 
 def _is_prose(values: Sequence[str]) -> bool:
@@ -303,7 +271,7 @@ def _by_token(values: Sequence[str]) -> list[Finding] | None:
         if sum(_HEX_TOKEN.match(text) is not None for text in sample) * 10 >= 9 * len(sample)
         else _TOKEN
     )
-    if len(set(shapes([_without_digits(text) for text in sample]))) * 3 < len(sample):
+    if len(set(shapes([without_digits(text) for text in sample]))) * 3 < len(sample):
         return None
     kinds = [(kind.match(text) is not None, len(text)) for text in values]
     rare = rare_values(Counter(kinds), total)
@@ -313,55 +281,23 @@ def _by_token(values: Sequence[str]) -> list[Finding] | None:
 def _by_length(values: Sequence[str]) -> list[Finding]:
     """Of those that are not half as long as is usual, or twice as long, those that stand apart by it."""
     lengths = list(map(len, values))
-    ordered = sorted(map(float, lengths))
+    if max(lengths) < 2 * min(lengths):
+        return []
+    ordered = sorted(lengths)
     middle = ordered[len(ordered) // 2]
     found: list[Finding] = []
     count, bits = high_tail(ordered) if ordered[-1] >= 2 * middle else (0, 0.0)
     if count:
-        edge = max(ordered[-count], 2 * middle)
-        found += [(at, 0.7 * bits, "long", "long") for at, x in enumerate(lengths) if x >= edge]
+        most = max(ordered[-count], 2 * middle)
+        found += [(at, 0.7 * bits, "long", "long") for at, x in enumerate(lengths) if x >= most]
     count, bits = low_tail(ordered) if ordered[0] <= middle / 2 else (0, 0.0)
     if count:
-        edge = min(ordered[count - 1], middle / 2)
-        found += [(at, 0.7 * bits, "short", "short") for at, x in enumerate(lengths) if x <= edge]
+        least = min(ordered[count - 1], middle // 2)
+        found += [(at, 0.7 * bits, "short", "short") for at, x in enumerate(lengths) if x <= least]
     empty = lengths.count(0)
     if 0 < empty <= max(1, len(values) // 16):
         bits = log2(len(values) / empty)
         found += [(at, bits, "empty", "empty") for at, x in enumerate(lengths) if not x]
-    return found
-
-
-def _by_numbers(plain: Sequence[str], templates: list[str]) -> list[Finding]:
-    """In strings that are alike but for their numbers: a number far from the others in its place."""
-    found: list[Finding] = []
-    for template, count in Counter(templates).most_common(_SLOTS_TEMPLATES_MAX):
-        slots = template.count("0")
-        if count < _SLOTS_LINES_MIN or not 0 < slots <= 24:
-            continue
-        places = [at for at, each in enumerate(templates) if each == template]
-        numbers = _NUMBER.findall("\n".join([plain[at] for at in places]))
-        if len(numbers) != slots * len(places):
-            continue
-        for slot in range(slots):
-            column = [float(number[:300]) for number in numbers[slot::slots]]
-            distinct = Counter(column)
-            if len(distinct) * 4 <= len(column):
-                rare = rare_numbers(distinct, len(column))
-                found += [
-                    (at, 0.9 * rare[x], f"number {x}", f"number {x:.0f}")
-                    for at, x in zip(places, column, strict=True)
-                    if x in rare
-                ]
-            ordered = sorted(column)
-            for (number, bits), is_high in ((high_tail(ordered), True), (low_tail(ordered), False)):
-                if not number:
-                    continue
-                edge = ordered[-number] if is_high else ordered[number - 1]
-                found += [
-                    (at, 0.8 * bits, f"number {is_high}", f"number {value}")
-                    for at, x, value in zip(places, column, numbers[slot::slots], strict=True)
-                    if (x >= edge if is_high else x <= edge)
-                ]
     return found
 
 

@@ -278,3 +278,11 @@ class TestHostile:
         assert told({f"k{at}": [at] for at in range(100_000)}).members == 100_000
         assert told([{f"k{at}": at} for at in range(20_000)]).keys_total == 20_000
         assert len(shown(told(["x" * (4 << 20), "y"]))) <= 700
+
+    def test_long_words_are_searched_once(self) -> None:
+        """A search that begins anew at each letter would take hours here."""
+        for text in ("A" * 300_000 + " failed", '"A="' * 50_000, "a-" * 200_000, "\u4e09" * 300_000):
+            rows = [{"id": at, "text": "calm"} for at in range(30)]
+            rows[7]["text"] = text
+            assert told(rows).outliers[0].place.item == 7
+            assert overview(f"{text}\n".encode() * 8).lines == 8
