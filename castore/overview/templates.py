@@ -12,6 +12,7 @@ __all__ = ["joined", "shapes", "unquoted", "without_digits"]
 
 _DIGITS = str.maketrans("123456789", "000000000")
 _HEX = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b|\b(?=[A-F]*[0-9])[0-9A-F]{8,}\b")
+_HEX_RUN = re.compile(r"\b[0-9a-f]{7,}\b|\b[0-9A-F]{8,}\b")
 _QUOTED = re.compile(r'"[^"\n]{0,400}"|\'[^\'\n]{1,80}\'')
 _LOWER, _UPPER = re.compile(r"[a-z]+"), re.compile(r"[A-Z]+")
 _OTHER = re.compile(r"[^\W\d_A-Za-z]+")
@@ -24,7 +25,8 @@ def joined(texts: Sequence[str]) -> list[str]:
         whole = "\n".join(text.replace("\n", " ") for text in texts)
     sample = whole[:4000] + "\n" + whole[len(whole) // 2 :][:4000].partition("\n")[2]
     if _HEX.search(sample):
-        whole = _HEX.sub("~", whole)
+        # Where there are digests, one of a hundred has no digit in it.
+        whole = _HEX_RUN.sub("~", whole)
     return whole.split("\n")
 
 
