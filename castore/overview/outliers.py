@@ -43,11 +43,14 @@ class _Entry:
     stop: int = 0
 
 
-def find_outliers(pools: list[Pool], *, is_read: bool = False) -> list[Outlier]:
-    """is_read: the whole is a text or a string that was read as JSON."""
+def find_outliers(pools: list[Pool], *, is_read: bool = False, is_part: bool = False) -> list[Outlier]:
+    """is_read: the whole is a text or a string that was read as JSON. is_part: entries in between are not
+    here, so that gaps say nothing."""
     entries: dict[tuple[int, int], _Entry] = {}
     for pool in pools:
         for at, bits, what, reason in _findings(pool):
+            if is_part and what == "gap":
+                continue
             unit, index = _unit(pool, at)
             # One of three notes of each of so many rows is no rarer than one row.
             bits -= log2(max(1.0, len(pool.values) / len(unit.values)))

@@ -76,7 +76,7 @@ def overview_of_sections(
         rows=rows,
         keys=keys,
         keys_total=total,
-        outliers=tuple(find_outliers(pools)),
+        outliers=tuple(find_outliers(pools, is_part=share < 1)),
         first=first,
         last=last,
         share=share,

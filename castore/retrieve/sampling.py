@@ -40,7 +40,11 @@ def sampled(source: Readable, kind: ObjectKind) -> Overview:
             stop = marks[at + 1].offset if at + 1 < len(marks) else source.size
             data = source.read(mark.offset, min(stop, mark.offset + 2 * FRAME_BYTES))
             looked += len(data)
-            sections.append(_items(data, mark) if kind is ObjectKind.ARRAY else _lines(data, mark))
+            sections.append(
+                _items(data, mark)
+                if kind is ObjectKind.ARRAY
+                else _lines(data, mark, is_last=stop == source.size)
+            )
     facts: dict[str, Any] = {}
     last = source.read(max(0, source.size - 1), source.size)
     if kind is ObjectKind.TEXT:
@@ -59,8 +63,10 @@ def _chosen(count: int) -> list[int]:
     return sorted(edges | {(count * (2 * at + 1)) // (2 * inner) for at in range(inner)})
 
 
-def _lines(data: bytes, mark: Mark) -> Section:
+def _lines(data: bytes, mark: Mark, *, is_last: bool) -> Section:
     first = 0 if not mark.offset else data.find(b"\n") + 1
+    if is_last and not data.endswith(b"\n"):
+        data += b"\n"
     last = data.rfind(b"\n") + 1
     if mark.offset and not first:
         return [], []
@@ -92,7 +98,7 @@ def _items(data: bytes, mark: Mark) -> Section:
 
 
 def _commas(data: bytes, mark: Mark) -> Iterator[int]:
-    """Where the commas between items stand; of the first frame also the array's opening bracket."""
+    """Where the commas between items stand, and the array's own brackets."""
     depth, at = mark.depth, 0
     if mark.state:
         closed = _INSIDE.match(data, 1 if mark.state == 2 else 0)
@@ -107,6 +113,8 @@ def _commas(data: bytes, mark: Mark) -> Iterator[int]:
                 yield token.start()
         elif kind in (b"]", b"}"):
             depth -= 1
+            if depth == 0:
+                yield token.start()
         elif kind == b"," and depth == 1:
             yield token.start()
         elif kind == b'"':
