@@ -32,6 +32,9 @@ __all__ = ["IndexFile", "IndexUnreadable"]
 IndexUnreadable = (sqlite3.DatabaseError, ValueError)
 """What a damaged index raises while it is read: read the files then."""
 
+_Broken = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What SQLite says of a broken file. Its words may quote bytes that are no text, which Python can't take."""
+
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 """Of the index's name: of itself, and of what SQLite keeps beside it."""
 
@@ -81,7 +84,7 @@ class IndexFile:
             except BaseException as error:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
+                if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                     failure = self._failed(error)
                     is_damaged = isinstance(failure, IndexDamaged)
                     raise failure from error
@@ -115,7 +118,7 @@ class IndexFile:
             return
         try:
             found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        except sqlite3.DatabaseError as error:
+        except _Broken as error:
             if _is_busy(error):
                 raise self._failed(error) from error
             found = str(error)
@@ -141,8 +144,8 @@ class IndexFile:
                     return "the index was written by a newer castore"
                 found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
                 return None if found == "ok" else f"the index is damaged ({found})"
-        except sqlite3.DatabaseError as error:
-            if _is_busy(error) or _is_unopenable(error):
+        except _Broken as error:
+            if isinstance(error, sqlite3.Error) and (_is_busy(error) or _is_unopenable(error)):
                 return None
             return f"the index is damaged ({error})"
 
@@ -174,7 +177,7 @@ class IndexFile:
                 if _is_busy(error):
                     raise StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s") from error
                 raise self._failed(error) from error
-            except sqlite3.DatabaseError:
+            except _Broken:
                 # Not a database, or a broken one. It holds nothing that can't be derived.
                 self.close()
                 return None
@@ -222,7 +225,7 @@ class IndexFile:
         try:
             if self._open_writer() is not None:
                 return
-        except sqlite3.DatabaseError:
+        except _Broken:
             self.close()
         if os.path.lexists(path):
             self._remove()
@@ -272,7 +275,7 @@ class IndexFile:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if _is_ours(connection, version) and _is_complete(connection):
                 return connection
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             # Derived facts that can't be read are as good as none: the files are read instead.
             pass
         if connection is not None:
@@ -316,10 +319,11 @@ class IndexFile:
     def _unlock(lock: int) -> None:
         os.close(lock)
 
-    def _failed(self, error: sqlite3.Error) -> CastoreError:
+    def _failed(self, error: sqlite3.Error | UnicodeDecodeError) -> CastoreError:
         if _is_busy(error):
             return StoreLocked(f"the store is locked for over {self._timeout_seconds:g} s")
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        unread = sqlite3.SQLITE_CORRUPT if isinstance(error, UnicodeDecodeError) else 0
+        code = getattr(error, "sqlite_errorcode", unread) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG):
             return IndexDamaged(
                 f"the index '{self._layout.index}' is damaged: {error}",
@@ -339,7 +343,7 @@ def _uri(path: str, options: str) -> str:
     return f"file:{quote(path)}?{options}"
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
+def _is_busy(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 

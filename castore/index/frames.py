@@ -1,7 +1,8 @@
 """Rows about the frames of large objects, so that a part of one can be found, and checked, without the rest.
 
-Law: they follow from the object's bytes, and are there where its row in `objects` is. Whoever reads by them
-finds out when they lie, by the digests in them, and does without.
+Law: they follow from the object's bytes, and are there where its row in `objects` is. They are given only if
+all of them are what was written, by a digest of them: a count that flipped would lead to another line, and
+nothing would tell.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ __all__ = ["fingerprints", "put", "put_all", "rows"]
 
 def put(connection: sqlite3.Connection, digest: Digest, facts: Sequence[FrameFacts]) -> None:
     """The object has these rows, a frame each, and no others."""
-    connection.execute("DELETE FROM frames WHERE digest=?", (digest.raw,))
+    for table in ("frames", "frame_checks"):
+        connection.execute(f"DELETE FROM {table} WHERE digest=?", (digest.raw,))
+    if not facts:
+        return
     connection.executemany(
         "INSERT INTO frames VALUES (?,?,?,?,?,?,?,?)",
         ((digest.raw, number, *each) for number, each in enumerate(facts)),
     )
+    connection.execute("INSERT INTO frame_checks VALUES (?,?)", (digest.raw, fingerprint(facts)))
 
 
 def put_all(connection: sqlite3.Connection, measured: Iterable[tuple[Digest, Sequence[FrameFacts]]]) -> None:
@@ -34,24 +39,25 @@ def put_all(connection: sqlite3.Connection, measured: Iterable[tuple[Digest, Seq
 
 
 def rows(connection: sqlite3.Connection, digest: Digest) -> tuple[FrameFacts, ...] | None:
-    """Of the object's frames, in order; None if there are none, or not of each from the first to the last."""
-    found = connection.execute(
-        "SELECT * FROM frames WHERE digest=? ORDER BY number", (digest.raw,)
-    ).fetchall()
-    return _facts(found)
+    """Of the object's frames, in order; None if there are none, or they are not what was written."""
+    query = "SELECT * FROM frames WHERE digest=? ORDER BY number"
+    facts = _facts(connection.execute(query, (digest.raw,)).fetchall())
+    check = connection.execute("SELECT sha256 FROM frame_checks WHERE digest=?", (digest.raw,)).fetchone()
+    return facts if facts is not None and check == (fingerprint(facts),) else None
 
 
 def fingerprints(connection: sqlite3.Connection, shard: str) -> dict[bytes, bytes]:
-    """Of the rows of each object of this shard that has any, by its raw digest."""
+    """Of the rows of each object of this shard that has any, by its raw digest; where they are not what was
+    written, one that no frames have."""
     first = bytes.fromhex(shard)
+    bounds = (first + bytes(31), first + b"\xff" * 31)
+    checks = dict(connection.execute("SELECT * FROM frame_checks WHERE digest>=? AND digest<=?", bounds))
     query = "SELECT * FROM frames WHERE digest>=? AND digest<=? ORDER BY digest, number"
-    found = connection.execute(query, (first + bytes(31), first + b"\xff" * 31))
-    return {digest: _fingerprint(list(group)) for digest, group in groupby(found, key=lambda row: row[0])}
-
-
-def _fingerprint(found: list[tuple[Any, ...]]) -> bytes:
-    """None that frames can have, if one is left out."""
-    return fingerprint(_facts(found) or ())
+    told = dict.fromkeys(checks, fingerprint(()))
+    for digest, group in groupby(connection.execute(query, bounds), key=lambda row: row[0]):
+        found = fingerprint(_facts(list(group)) or ())
+        told[digest] = found if found == checks.get(digest) else fingerprint(())
+    return told
 
 
 def _facts(found: list[tuple[Any, ...]]) -> tuple[FrameFacts, ...] | None:

@@ -64,6 +64,7 @@ def remove(connection: sqlite3.Connection, digests: Iterable[bytes]) -> None:
     gone = [(each,) for each in digests]
     connection.executemany("DELETE FROM objects WHERE digest=?", gone)
     connection.executemany("DELETE FROM frames WHERE digest=?", gone)
+    connection.executemany("DELETE FROM frame_checks WHERE digest=?", gone)
 
 
 def one(connection: sqlite3.Connection, digest: Digest) -> ObjectRow | None:

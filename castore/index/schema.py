@@ -20,6 +20,11 @@ SCHEMA = (
         stored_bytes INTEGER NOT NULL,
         file_sha256 BLOB NOT NULL
     ) STRICT, WITHOUT ROWID""",
+    # The digest of what the rows about an object's frames say.
+    """CREATE TABLE frame_checks(
+        digest BLOB PRIMARY KEY,
+        sha256 BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID""",
     # What is in each frame of an object that has a row, and FRAME_BYTES or more (castore.objects.frames).
     """CREATE TABLE frames(
         digest BLOB NOT NULL,
