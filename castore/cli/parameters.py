@@ -39,6 +39,7 @@ __all__ = [
     "StoreFolder",
     "parse_count",
     "parse_keep_for",
+    "parse_max_bytes",
     "parse_share",
     "take_plain",
 ]
@@ -105,7 +106,9 @@ Question = Annotated[
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option("--max-bytes", metavar="N", help="Print at most N bytes, and say what is left out."),
+    typer.Option(
+        "--max-bytes", metavar="N", help="Print at most N bytes (0: all), and say what is left out."
+    ),
 ]
 Limit = Annotated[str | None, typer.Option("-n", metavar="N", help="Print at most N lines.")]
 
@@ -117,6 +120,15 @@ def parse_count(option: str, text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise InvalidOption(f"{option} must be a whole number, not '{text[:40]}'", option=option)
     return int(text)
+
+
+def parse_max_bytes(text: str | None, default: int | None) -> int | None:
+    """The bound of `--max-bytes N`, None for none: `0` is no bound, in every command. Not given: `default`.
+
+    Raises InvalidOption.
+    """
+    bytes_max = parse_count("--max-bytes", text)
+    return default if bytes_max is None else bytes_max or None
 
 
 def parse_share(option: str, text: str | None) -> float | None:
