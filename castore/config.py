@@ -45,6 +45,7 @@ __all__ = [
     "ROOT_VALUES_MAX",
     "SCOPE_PATTERN",
     "SELECT_BYTES_MAX",
+    "SELECT_SECONDS_MAX",
     "SESSION_RECORD_BYTES_MAX",
     "SHOWN_BYTES",
     "SHOWN_BYTES_MIN",
@@ -83,6 +84,9 @@ REFERENCE_BYTES_MAX = 4096
 
 SELECT_BYTES_MAX = 128 << 20
 """Longest JSON value that a JSONPath is looked for in: it is parsed whole, which takes ten times as much."""
+
+SELECT_SECONDS_MAX = 10
+"""What the regular expressions of one JSONPath may take."""
 
 PAGE_BYTES = 8000
 """What an answer for an agent has at most, if it does not say otherwise."""

@@ -37,9 +37,9 @@ _OPENS = {b"[": ObjectKind.ARRAY, b"{": ObjectKind.OBJECT, b'"': ObjectKind.STRI
 _CLOSES = {ObjectKind.ARRAY: b"]", ObjectKind.OBJECT: b"}", ObjectKind.STRING: b'"'}
 
 
-def kind_of(source: Readable) -> ObjectKind:
-    """Raises ObjectMissing, ObjectDamaged."""
-    if source.size <= WHOLE_BYTES_MAX:
+def kind_of(source: Readable, *, whole_bytes_max: int = WHOLE_BYTES_MAX) -> ObjectKind:
+    """whole_bytes_max: one of up to this length is read whole. Raises ObjectMissing, ObjectDamaged."""
+    if source.size <= whole_bytes_max:
         return kind_of_bytes(source.data if isinstance(source, Held) else source.read(0, source.size))
     head = source.read(0, _EDGE_BYTES)
     tail = source.read(source.size - _EDGE_BYTES, source.size).rstrip(SPACE)
@@ -50,7 +50,7 @@ def kind_of(source: Readable) -> ObjectKind:
     kind = _OPENS.get(head.lstrip(SPACE)[:1], ObjectKind.TEXT)
     # An array that is none by its structure is text; of the others no structure was looked at.
     is_closed = kind is not ObjectKind.ARRAY and tail[-1:] == _CLOSES.get(kind)
-    return kind if is_closed else ObjectKind.TEXT
+    return kind if is_closed and not _is_one_of_lines(head) else ObjectKind.TEXT
 
 
 def kind_of_bytes(data: bytes) -> ObjectKind:
@@ -67,6 +67,12 @@ def kind_of_bytes(data: bytes) -> ObjectKind:
     except (DocumentInvalid, LimitExceeded):
         return ObjectKind.TEXT
     return kind
+
+
+def _is_one_of_lines(head: bytes) -> bool:
+    """The first line is a whole value: it is JSON Lines, and no one value."""
+    line, feed, _ = head.lstrip(SPACE).partition(b"\n")
+    return bool(feed) and kind_of_bytes(line).is_json
 
 
 def _is_text(edge: bytes, *, from_start: bool) -> bool:

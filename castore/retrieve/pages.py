@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from castore.config import PAGE_BYTES, PAGE_BYTES_MIN
+from castore.config import FRAME_BYTES, PAGE_BYTES, PAGE_BYTES_MIN
 from castore.digest import Digest
 from castore.errors import InvalidOption
 from castore.retrieve.address import Address, Range, Unit
-from castore.retrieve.kinds import ObjectKind, kind_of
+from castore.retrieve.kinds import WHOLE_BYTES_MAX, ObjectKind, kind_of
 from castore.retrieve.readable import Held, Readable
 from castore.retrieve.reading import Found, find, held, of_values, pieces_of
 from castore.retrieve.selecting import says
@@ -84,9 +84,11 @@ def page_of(source: Readable, address: Address, bytes_max: int = PAGE_BYTES) -> 
     found = find(source, address)
     if found.values is not None:
         return _of_values(found, address, bytes_max)
+    # Of a part nothing else is read: what is damaged elsewhere does not matter.
+    is_part = address.range is not None or address.cut is not None
+    kind = kind_of(found.source, whole_bytes_max=FRAME_BYTES if is_part else WHOLE_BYTES_MAX)
     if address.cut is not None:
-        return _of_cut(found.source, kind_of(found.source), address, bytes_max)
-    kind = kind_of(found.source)
+        return _of_cut(found.source, kind, address, bytes_max)
     if address.range is not None:
         return _of_range(found.source, kind, address, bytes_max)
     if found.source.size + found.is_selected <= bytes_max:
@@ -117,6 +119,7 @@ def _of_whole(source: Readable, kind: ObjectKind, address: Address, bytes_max: i
 def _of_values(found: Found, address: Address, bytes_max: int) -> Page:
     """Of the values that a path found: as items, which they are counted by."""
     assert found.values is not None
+    of_values(found.values, address.range)
     lists = Held(b"[" + b",".join(found.values) + b"]")
     if address.cut is not None:
         return _of_cut(

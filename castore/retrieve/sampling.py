@@ -6,15 +6,19 @@ and its index is exact: the marks of the frames count what stands before them.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from castore.config import FRAME_BYTES
 from castore.overview.model import Overview
 from castore.overview.overview import overview_of_sections
+from castore.retrieve.address import Unit
 from castore.retrieve.kinds import ObjectKind
 from castore.retrieve.readable import Readable
+from castore.retrieve.slicing import count
 from castore.store.ranged import Mark
 
 __all__ = ["sampled"]
@@ -46,11 +50,10 @@ def sampled(source: Readable, kind: ObjectKind) -> Overview:
                 else _lines(data, mark, is_last=stop == source.size)
             )
     facts: dict[str, Any] = {}
-    last = source.read(max(0, source.size - 1), source.size)
     if kind is ObjectKind.TEXT:
-        facts["lines"] = _count_lines(source, marks, last)
+        facts["lines"] = count(source, Unit.LINES)
     if kind is ObjectKind.ARRAY:
-        facts["items"] = _count_items(source, marks)
+        facts["items"] = count(source, Unit.ITEMS)
     share = looked / source.size if source.size else 1.0
     return overview_of_sections(str(kind), source.size, sections, share, **facts)
 
@@ -83,18 +86,30 @@ def _items(data: bytes, mark: Mark) -> Section:
     commas = list(_commas(data, mark))
     if len(commas) < 2:
         return [], []
-    values: list[Any] = []
-    indices: list[int] = []
+    begins = mark.commas + 1 if mark.offset else 0
     joined = b"[" + data[commas[0] + 1 : commas[-1]] + b"]"
     try:
         values = msgspec.json.decode(joined)
+        return values, list(range(begins, begins + len(values)))
     except (msgspec.DecodeError, RecursionError):
-        return [], []
-    begins = mark.commas + 1
-    if not mark.offset:
-        begins = 0
-    indices = list(range(begins, begins + len(values)))
-    return values, indices
+        pass  # Half a character, or a huge number, in one of them: they are read one by one.
+    found = {
+        number: value
+        for number, (start, end) in enumerate(pairwise(commas), begins)
+        if (value := _value(data[start + 1 : end])) is not _UNREAD
+    }
+    return list(found.values()), list(found)
+
+
+_UNREAD = object()
+
+
+def _value(literal: bytes) -> Any:
+    """What a slower reader makes of it; _UNREAD where that can't read it either."""
+    try:
+        return json.loads(literal)
+    except (ValueError, RecursionError):
+        return _UNREAD
 
 
 def _commas(data: bytes, mark: Mark) -> Iterator[int]:
@@ -119,15 +134,3 @@ def _commas(data: bytes, mark: Mark) -> Iterator[int]:
             yield token.start()
         elif kind == b'"':
             return  # A string that goes on in the next frame.
-
-
-def _count_lines(source: Readable, marks: Sequence[Mark], last: bytes) -> int:
-    tail = source.read(marks[-1].offset, source.size)
-    return marks[-1].newlines + tail.count(b"\n") + (last != b"\n")
-
-
-def _count_items(source: Readable, marks: Sequence[Mark]) -> int:
-    mark = marks[-1]
-    tail = source.read(mark.offset, source.size)
-    commas = sum(1 for at in _commas(tail, mark) if tail[at : at + 1] == b",")
-    return mark.commas + commas + 1

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from castore.config import SELECT_BYTES_MAX
-from castore.document import path
 from castore.document.grammar import value_end
-from castore.errors import DocumentInvalid, InvalidOption, LimitExceeded, NotFound
+from castore.document.path import values
+from castore.errors import DocumentInvalid, LimitExceeded, NotFound
 from castore.retrieve.address import Range, Unit
+from castore.retrieve.jsonpath import Place, parse_path
 from castore.retrieve.kinds import SPACE
 from castore.retrieve.readable import Held, Readable
 from castore.retrieve.slicing import item_slices
@@ -45,7 +46,7 @@ def select(source: Readable, expression: str) -> Selected:
     Raises InvalidOption for what is no path, with the place; DocumentInvalid where there is no JSON value;
     NotFound where a path that names one place finds nothing there; LimitExceeded.
     """
-    query = _compiled(expression)
+    path = parse_path(expression)
     source, expression = _within_item(source, expression)
     if source.size > SELECT_BYTES_MAX:
         raise LimitExceeded(
@@ -54,15 +55,15 @@ def select(source: Readable, expression: str) -> Selected:
             limit="SELECT_BYTES_MAX",
         )
     data = source.read(0, source.size).strip(SPACE)
-    value = _parsed(data)
+    value, data = _value(data)
     if isinstance(value, str):
         # JSON inside a string is meant; of the string itself there is only the whole.
         inner = value.strip()
         if inner[:1] in ("[", "{", '"') and expression != "$":
             data = inner.encode("utf-8", "backslashreplace")
             value = _parsed(data)
-    places = _places(_compiled(expression), value)
-    is_one = query.singular_query()
+    places = parse_path(expression).places(value)
+    is_one = path.is_singular
     if is_one and not places:
         raise NotFound(
             f"there is nothing at {expression[:_SHOWN]}",
@@ -81,19 +82,6 @@ def says(literal: bytes) -> Held | None:
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _compiled(expression: str) -> Any:
-    import jsonpath_rfc9535
-
-    try:
-        return jsonpath_rfc9535.compile(expression)
-    except jsonpath_rfc9535.JSONPathError as error:
-        raise InvalidOption(
-            f"'{expression[:_SHOWN]}' is no JSONPath: {str(error)[:200]}",
-            hint="paths look like $.rows[3].id, $[-1], $.items[?@.status == 500]",
-            option="--select",
-        ) from error
 
 
 def _within_item(source: Readable, expression: str) -> tuple[Readable, str]:
@@ -117,6 +105,29 @@ def _within_item(source: Readable, expression: str) -> tuple[Readable, str]:
     if not is_there:
         raise NotFound(f"there is nothing at {expression[:_SHOWN]}", subject=expression[:_SHOWN])
     return Held(b"".join(pieces)), "$" + expression[found.end() :]
+
+
+def _value(data: bytes) -> tuple[Any, bytes]:
+    """The JSON value, and its bytes; of JSON Lines the array that they would be."""
+    try:
+        return _parsed(data), data
+    except DocumentInvalid:
+        lines = [line for line in data.split(b"\n") if line.strip(SPACE)]
+        if len(lines) < 2:
+            raise
+        # A line without a value, or with two, makes no array of them.
+        array = b"[" + b",\n".join(line.strip(SPACE) for line in lines) + b"]"
+        if not all(_is_value(line) for line in lines):
+            raise
+        return _parsed(array), array
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        _parsed(line)
+    except DocumentInvalid:
+        return False
+    return True
 
 
 def _parsed(data: bytes) -> Any:
@@ -147,21 +158,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"'{name}' is no JSON")
 
 
-def _places(query: Any, value: Any) -> list[tuple[str | int, ...]]:
-    """Where the nodes are that the query finds, in its order."""
-    import jsonpath_rfc9535
-
-    try:
-        return [tuple(node.location) for node in query.find(value)]
-    except jsonpath_rfc9535.JSONPathRecursionError as error:
-        raise _too_deep() from error
-    except (jsonpath_rfc9535.JSONPathError, RecursionError) as error:
-        raise InvalidOption(
-            f"the JSONPath can't be followed: {str(error)[:200]}", option="--select"
-        ) from error
-
-
-def _literals(data: bytes, places: Sequence[tuple[str | int, ...]]) -> list[bytes]:
+def _literals(data: bytes, places: Sequence[Place]) -> list[bytes]:
     """The literal at each place."""
     if not places:
         return []
@@ -174,7 +171,7 @@ def _literals(data: bytes, places: Sequence[tuple[str | int, ...]]) -> list[byte
 _Tree = dict[Any, Any]
 
 
-def _from_containers(data: bytes, places: Sequence[tuple[str | int, ...]]) -> list[bytes] | None:
+def _from_containers(data: bytes, places: Sequence[Place]) -> list[bytes] | None:
     """By a fast reader that leaves inner values as they stand; None where it can't read them."""
     import msgspec
 
@@ -204,11 +201,11 @@ def _from_containers(data: bytes, places: Sequence[tuple[str | int, ...]]) -> li
 _HERE = object()
 
 
-def _from_walk(data: bytes, places: Sequence[tuple[str | int, ...]]) -> list[bytes]:
+def _from_walk(data: bytes, places: Sequence[Place]) -> list[bytes]:
     """By walking over every value: slow, and right whatever the strings say."""
     wanted = set(places)
     starts = {}
-    for start, steps in path.values(data):
+    for start, steps in values(data):
         if tuple(steps) in wanted:
             starts[tuple(steps)] = start  # Of members with one name the last stays.
     return [data[starts[place] : value_end(data, starts[place])] for place in places]

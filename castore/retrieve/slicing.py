@@ -94,11 +94,12 @@ def cut_stream(pieces: Iterable[bytes], wanted: Range) -> Iterator[bytes]:
     at = 0
     for piece, length in _counted(pieces, wanted.unit):
         last = length if wanted.stop is None else min(length, wanted.stop - at)
-        if wanted.stop is not None and at >= wanted.stop:
-            return
         if at + length > first and last > 0:
             yield _inner(piece, max(0, first - at), last, wanted.unit)
         at += length
+        # Before the next piece is asked for: it may be damaged, and is none of ours.
+        if wanted.stop is not None and at >= wanted.stop:
+            return
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ def _require_array(source: Readable) -> None:
     if not source.is_array:
         raise InvalidOption(
             "there are no items in it: it is no JSON array",
-            hint="--lines and --chars read text; --select finds arrays inside other JSON",
+            hint="--lines and --chars read text; --select finds arrays inside other JSON, and rows of JSON Lines",
             option="--items",
         )
 

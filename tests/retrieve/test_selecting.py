@@ -109,6 +109,44 @@ class TestRangesOfWhatWasSelected:
         assert shown.next == (Address(("$.s",), Range(Unit.LINES, 7, 100)),)
         assert chosen(data, *shown.next[0].selects, lines=str(shown.next[0].range)) == b'"quoted"\n' * 93
 
+    def test_a_cut_does_not_make_lines_of_several_values(self) -> None:
+        for most in (64, 500):
+            with pytest.raises(InvalidOption, match="--items"):
+                page_of(Held(self.DATA), Address.parse(["$.rows[*]"], lines="0", bytes="0:9"), most)
+
+
+class TestRegularExpressions:
+    """RFC 9485 is told from what the engine takes: as the library's own functions do."""
+
+    @pytest.mark.parametrize(
+        "pattern",
+        ["a.c", "a[.]c", r"a\.c", "[^.]+", "", "a|b", "(", "a{2}", r"\p{Lu}.*", ".*\u8ba2.", "^a", "a$"],
+    )
+    @pytest.mark.parametrize("function", ["match", "search"])
+    def test_the_library_says_the_same(self, pattern: str, function: str) -> None:
+        values = ["abc", "a.c", "a\nc", "a\rc", "", "aa", "A1", "订单", "x订单", "ac", None, 7]
+        path = f"$[?{function}(@, {json.dumps(pattern, ensure_ascii=False)})]"
+        wanted = [node.value for node in jsonpath_rfc9535.find(path, values)]
+        found = select(Held(json.dumps(values).encode()), path)
+        assert [json.loads(each) for each in found.literals] == wanted
+
+
+class TestJsonLines:
+    DATA = b'{"a": 1.50, "ts": "x"}\n\n {"a": [2]}\r\n"text"\n'
+
+    def test_are_the_array_that_they_would_be(self) -> None:
+        assert chosen(self.DATA, "$[0].a") == b"1.50\n"
+        assert chosen(self.DATA, "$[*].a") == b"1.50\n[2]\n"
+        assert chosen(self.DATA, "$[?@.ts == 'x']") == b'{"a": 1.50, "ts": "x"}\n'
+        assert chosen(self.DATA, "$[-1]") == b'"text"\n'
+
+    @pytest.mark.parametrize(
+        "data", [b'{"a":1}\n{"a":', b'{"a":1}\nplain', b'{"a":1} {"a":2}\n3', b"1,2\n3\n"]
+    )
+    def test_lines_of_which_one_is_no_value_are_none(self, data: bytes) -> None:
+        with pytest.raises(DocumentInvalid):
+            chosen(data, "$[0]")
+
 
 class TestJsonInStrings:
     TWICE = json.dumps({"content": json.dumps({"rows": [{"a": json.dumps([7, "x"])}]})}).encode()
@@ -147,6 +185,23 @@ class TestWhatCantBeSelected:
     def test_too_deep(self) -> None:
         with pytest.raises((LimitExceeded, DocumentInvalid)):
             chosen(b"[" * 100_000 + b"]" * 100_000, "$..a")
+
+    @pytest.mark.parametrize(
+        "path", ["$[?" + "(" * 500 + "@.a" + ")" * 500 + "]", "$[?" + "!" * 2000 + "@.a]"]
+    )
+    def test_a_path_that_is_nested_too_deep(self, path: str) -> None:
+        with pytest.raises(InvalidOption, match="nested too deep"):
+            chosen(b"[{}]", path)
+
+    @pytest.mark.parametrize("function", ["search", "match"])
+    def test_an_expression_without_end(self, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("castore.retrieve.jsonpath.SELECT_SECONDS_MAX", 0.2)
+        data = json.dumps([{"n": "a" * 60 + "!"}]).encode()
+        with pytest.raises(LimitExceeded, match="regular expressions"):
+            chosen(
+                data,
+                f'$[?{function}(@.n, "(a|aa)+")]' if function == "match" else '$[?search(@.n,"(a|aa)+$")]',
+            )
 
     def test_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("castore.retrieve.selecting.SELECT_BYTES_MAX", 100)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from castore.errors import InvalidOption
+from castore.errors import InvalidOption, ObjectDamaged
 from castore.retrieve.address import Address, Range, Unit
 from castore.retrieve.pages import page_of
 from castore.retrieve.readable import Held
@@ -129,6 +130,41 @@ class TestOnlyWhatIsNeededIsRead:
         source = Pieced(text.encode(), 777)
         assert given_by(source, chars=(8990, 8996)).decode() == text[8990:8996]
         assert source.read_bytes < 4000
+
+
+class TestDamageElsewhere:
+    """A range whose frames are sound is given, whatever is wrong with others."""
+
+    class Damaged(Pieced):
+        def __init__(self, data: bytes, bad: int) -> None:
+            super().__init__(data, 100)
+            self._bad = bad
+
+        def read(self, start: int, stop: int) -> bytes:
+            return b"".join(self.pieces(start, stop))
+
+        def pieces(self, start: int, stop: int) -> Iterator[bytes]:
+            for piece in super().pieces(start, stop):
+                if start // 100 <= self._bad <= (start + len(piece) - 1) // 100:
+                    raise ObjectDamaged("sha256:" + "0" * 64, "a frame holds other bytes")
+                yield piece
+                start += len(piece)
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            Address((), None, Range(Unit.CHARS, 90, 100)),
+            Address((), None, Range(Unit.BYTES, 0, 100)),
+            Address((), Range(Unit.LINES, 0, 9)),
+            Address((), Range(Unit.LINES, 0, 10), Range(Unit.CHARS, 0, 100)),
+        ],
+    )
+    def test_of_the_next_frame(self, address: Address) -> None:
+        source = self.Damaged(b"line 0123\n" * 50, 1)
+        whole = b"".join(pieces_of(Held(b"line 0123\n" * 50), address))
+        assert b"".join(pieces_of(source, address)) == whole
+        with pytest.raises(ObjectDamaged):
+            list(pieces_of(source, Address((), None, Range(Unit.CHARS, 90, 101))))
 
 
 class TestWhatHasNoSuchParts:

@@ -46,14 +46,20 @@ def file_of(store: Store, digest: Digest) -> Path:
     return Path(store.parts.layout.object_file(digest.hex))
 
 
+def content(path: Path) -> bytes:
+    """Of a file; a pipe that was planted there would be waited for."""
+    return b"" if path.is_fifo() else path.read_bytes()
+
+
 def overwrite(path: Path, data: bytes) -> None:
     """What a failing disk does to a read-only file."""
-    path.chmod(0o600)
-    path.write_bytes(data)
+    if not path.is_fifo():
+        path.chmod(0o600)
+        path.write_bytes(data)
 
 
 def flip(path: Path, bit: int) -> None:
-    data = bytearray(path.read_bytes())
+    data = bytearray(content(path) or bytes(bit // 8 + 1))
     data[bit // 8] ^= 1 << bit % 8
     overwrite(path, bytes(data))
 

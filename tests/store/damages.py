@@ -13,7 +13,7 @@ from castore.roots.files import encode_root
 from castore.store import Store
 from castore.store.access import Access
 
-from .conftest import file_of, flip, overwrite, put
+from .conftest import content, file_of, flip, overwrite, put
 
 FIRST, SECOND, LARGE = b"first" * 60, b"second" * 60, bytes(range(256)) * 5000
 KEPT = (FIRST, SECOND, LARGE, b"third" * 80)
@@ -38,7 +38,7 @@ def _bit_rot(store: Store) -> None:
 
 def _cut(store: Store) -> None:
     path = file_of(store, DIGESTS[2])
-    overwrite(path, path.read_bytes()[:-30])
+    overwrite(path, content(path)[:-30])
 
 
 def _emptied(store: Store) -> None:
@@ -47,13 +47,13 @@ def _emptied(store: Store) -> None:
 
 def _swapped(store: Store) -> None:
     one, two = file_of(store, DIGESTS[0]), file_of(store, DIGESTS[1])
-    first = one.read_bytes()
-    overwrite(one, two.read_bytes())
+    first = content(one)
+    overwrite(one, content(two))
     overwrite(two, first)
 
 
 def _one_over_another(store: Store) -> None:
-    overwrite(file_of(store, DIGESTS[0]), file_of(store, DIGESTS[1]).read_bytes())
+    overwrite(file_of(store, DIGESTS[0]), content(file_of(store, DIGESTS[1])))
 
 
 def _foreign(store: Store) -> None:
