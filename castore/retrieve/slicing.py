@@ -117,7 +117,7 @@ def _require_array(source: Readable) -> None:
     if not source.is_array:
         raise InvalidOption(
             "there are no items in it: it is no JSON array",
-            hint="--lines and --chars read text; --select finds arrays inside other JSON, and rows of JSON Lines",
+            hint="--lines and --chars read text; --select looks into other JSON, and into JSON Lines",
             option="--items",
         )
 
