@@ -27,6 +27,7 @@ from castore.errors import (
     StoreMissing,
     StoreUnavailable,
 )
+from castore.mcp import wording
 
 __all__ = ["BUG", "CODES", "described", "limit", "text_of"]
 
@@ -52,20 +53,28 @@ CODES: dict[type[CastoreError], str] = {
 _LISTED_MAX = 10
 _HINTS: dict[type[CastoreError], str] = {
     ObjectMissing: "copy the digits from the marker or reference; ctx_list says what is stored",
+    ObjectPurged: "it was removed on purpose, and no tool brings it back: go on without it",
     NameMissing: "ctx_list says what is stored, and by which names",
-    StoreMissing: "nothing was stored yet; 'ctx fold', 'ctx put' or the tool ctx_put make the store",
+    StoreMissing: "nothing was stored here yet: ctx_put or ctx_fold make the store",
+    Damaged: "no tool can heal it: tell the user that the store is damaged",
+    ScopeDenied: "the server was started without it: tell the user, if it is needed",
+    DocumentInvalid: "ctx_fold takes JSON values one after another; ctx_put stores any text",
+    LimitExceeded: "ask for less, or tell the user of the limit",
 }
-"""In place of hints that are about commands of a shell, which a model has perhaps none of."""
+"""In place of what such an error says by itself, and of hints of which no tool can do anything."""
 
 
 def described(error: BaseException) -> dict[str, Any]:
     """What the structured content of a failed call holds."""
     if isinstance(error, CastoreError):
         code = next((code for each, code in CODES.items() if isinstance(error, each)), "failed")
-        message = error.message if error.place is None else f"{error.message} (at {error.place})"
-        hint = next((hint for each, hint in _HINTS.items() if isinstance(error, each)), error.hint)
+        message = wording.message(error.message)
+        if error.place is not None:
+            message = f"{message} (at {error.place})"
         fields = {name: _bounded(value) for name, value in error.fields.items()}
-        return _failure(code, message, hint, error.exit_code, fields)
+        if isinstance(option := fields.get("option"), str):
+            fields["option"] = wording.argument(option)
+        return _failure(code, message, _hint(error), error.exit_code, fields)
     if isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
         place = "" if error.filename is None else f"can't use '{os.fsdecode(error.filename)}': "
@@ -87,6 +96,17 @@ def text_of(failure: dict[str, Any]) -> str:
     """The same for a model that reads text."""
     hint = f"\nhint: {failure['hint']}" if failure.get("hint") else ""
     return f"error ({failure['error']}): {failure['message']}{hint}"
+
+
+def _hint(error: CastoreError) -> str | None:
+    """What a client can do: what the error advises, in the words of tools, or what is said of its class."""
+    own = None
+    if error.hint is not None and error.hint not in (error.default_hint, error.others_hint):
+        own = wording.hint(error.hint)
+    known = next((hint for each, hint in _HINTS.items() if isinstance(error, each)), None)
+    if own is not None or known is not None:
+        return own or known
+    return None if error.hint is None else wording.hint(error.hint)
 
 
 def _failure(

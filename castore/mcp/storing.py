@@ -125,7 +125,7 @@ def _check_length(size: int, bytes_max: int) -> None:
     hint = (
         f"ask for max_bytes {size + size // 4}, or fold more: bytes_over"
         if size <= ANSWER_BYTES_MAX // 2
-        else "fold more with a lower bytes_over, or fold the file with 'ctx fold FILE -o OUT'"
+        else "fold more with a lower bytes_over, or put the document as it is: ctx_put"
     )
     raise LimitExceeded(
         f"the folded document has {size:,} bytes, over the {bytes_max:,} of an answer; nothing was stored",

@@ -6,6 +6,7 @@ import base64
 import json
 import logging
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -372,6 +373,38 @@ class TestErrors:
     )
     def test_what_is_asked_wrongly(self, place: Place, arguments: dict[str, Any]) -> None:
         assert fail(place, "ctx_read", ref="rows", **arguments)["error"] in ("invalid", "not_found")
+
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "words"),
+        [
+            ("ctx_grep", {"pattern": "a("}, "'fixed' "),
+            ("ctx_grep", {"pattern": "a", "refs": ["log", "abcdef0"]}, "ctx_list"),
+            ("ctx_read", {"ref": "rows", "lines": "x"}, "'lines' must be"),
+            ("ctx_read", {"ref": "rows", "lines": "--items"}, "not '--items'"),
+            ("ctx_read", {"ref": "rows", "items": "1", "lines": "1"}, "'items' and 'lines' can't"),
+            ("ctx_read", {"ref": "rows", "select": ["$.nope"]}, None),
+            ("ctx_read", {"ref": "rows", "select": ["$..b", "$.c"]}, "next 'select' needs one"),
+            ("ctx_read", {"ref": "rows", "select": ["$..id"], "lines": "3"}, "with 'items'"),
+            ("ctx_read", {"ref": "log", "items": "3"}, "'lines' and 'chars' read text"),
+            ("ctx_read", {"ref": "raw", "chars": "3"}, "'bytes' reads anything"),
+            ("ctx_read", {"ref": "abcdef0"}, "ctx_list"),
+            ("ctx_show", {"ref": "--max-bytes"}, "'--max-bytes'"),
+            ("ctx_put", {"text": "other", "name": "rows"}, "ctx_list"),
+            ("ctx_put", {"text": "other", "keep_for": "soon"}, None),
+            ("ctx_fold", {"document": "no JSON"}, "ctx_put"),
+            ("ctx_fold", {"document": json.dumps(["x" * 900] * 200), "bytes_over": 10**6}, "bytes_over"),
+        ],
+    )
+    def test_words_are_those_of_tools_not_of_commands(
+        self, place: Place, tool: str, arguments: dict[str, Any], words: str | None
+    ) -> None:
+        told = answer(place, {"tool": tool, "arguments": arguments})
+        assert told["is_error"]
+        assert words is None or words in told["text"]
+        said = json.dumps([told["structured"], told["text"]], ensure_ascii=False)
+        for given_ in ("--items", "--max-bytes"):
+            said = said.replace(f"'{given_}'", "").replace(f'"subject": "{given_}"', "")
+        assert re.search(r"\bctx [a-z]|--[a-z]|CTX_", said) is None, said
 
     def test_a_bug_is_told_and_logged(
         self, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
