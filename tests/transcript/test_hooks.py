@@ -8,6 +8,7 @@ that write echo, and images are left alone; and a session's end keeps what its t
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -269,6 +270,13 @@ class TestWhatIsKept:
         assert store.read(digest) == LONG.encode()
         answered(store, json.dumps(ended).encode())
         assert len([root for root in store.roots() if root.kind is RootKind.KEEP]) == 1
+
+    def test_a_transcript_without_end_is_not_waited_for(self, store: Store, fast_path: Path) -> None:
+        os.mkfifo(fast_path / "pipe")
+        for path in ("/dev/zero", str(fast_path / "pipe"), str(fast_path)):
+            ended = {"hook_event_name": "SessionEnd", "transcript_path": path}
+            with pytest.raises(CastoreError):
+                answered(store, json.dumps(ended).encode())
 
     def test_a_transcript_that_names_nothing_keeps_nothing(self, store: Store, fast_path: Path) -> None:
         (fast_path / "t").write_text("{}")

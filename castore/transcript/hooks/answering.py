@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from castore.config import HOOK_BYTES_MAX
 from castore.digest import Digest
@@ -99,13 +99,21 @@ def _stored(
 def _read(path: str) -> bytes:
     """A whole output that Claude Code wrote to a file. Raises CastoreError."""
     try:
-        with open(path, "rb") as source:
-            found = os.fstat(source.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > HOOK_BYTES_MAX:
+        with _opened(path) as source:
+            if os.fstat(source.fileno()).st_size > HOOK_BYTES_MAX:
                 raise CastoreError(f"'{path}' is no file of up to {HOOK_BYTES_MAX:,} bytes", path=path)
             return source.read()
     except (OSError, ValueError) as error:
         raise CastoreError(f"can't read the output '{path}': {error}", path=path) from error
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file. What has no end, or is waited for, is none: a device, a pipe. Raises CastoreError, OSError."""
+    source = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+        return source
+    source.close()
+    raise CastoreError(f"'{path}' is no file", path=path)
 
 
 def _keep(event: Event, handle: StoreHandle, options: HookOptions) -> None:
@@ -113,7 +121,7 @@ def _keep(event: Event, handle: StoreHandle, options: HookOptions) -> None:
     if event.transcript is None or not handle.exists:
         return
     try:
-        with open(event.transcript, "rb") as source:
+        with _opened(event.transcript) as source:
             named = {found.digest for found in find_in_stream(source)}
     except (OSError, ValueError) as error:
         raise CastoreError(
