@@ -12,7 +12,7 @@ from castore.cli import output
 from castore.cli.files import STANDARD, open_source, placed_in, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size
-from castore.cli.parameters import Json, MaxBytes, ReadScope, StoreFolder, parse_count
+from castore.cli.parameters import Json, MaxBytes, ReadScope, StoreFolder, parse_max_bytes, place_words
 from castore.digest import SHORT_HEX
 from castore.errors import CastoreError, InvalidOption
 
@@ -36,18 +36,19 @@ def diff(
     store: StoreFolder = None,
 ) -> int:
     """stdout has a line for each span that is folded, or left a view, in A alone (<), in B alone (>), or in
-    both and not alike (|). 0: there is none, and the sources are the same; 1: there is; else the error's."""
-    from castore.config import PAGE_BYTES
+    both and not alike (|); first how the sources differ, last what never reached a model. All of them, unless
+    --max-bytes is given. 0: there is none, and the sources are the same; 1: there is; else the error's."""
     from castore.transcript.sides import compare
 
-    most = parse_count("--max-bytes", max_bytes)
+    most = parse_max_bytes(max_bytes, None)
     handle = find_store(store, scope)
     with output.working("comparing"):
         found = compare(_bytes_of(first), _bytes_of(second), handle)
     records = list(_records(found))
-    shown = list(_within(records, PAGE_BYTES if most is None else most, as_json))
+    shown = records if most is None else list(_within(records, most, as_json))
     output.table(shown, as_json)
-    _tell(found, len(records) - len(shown), _bytes(records, as_json), (first, second), as_json=as_json)
+    again = ["ctx", "diff", *place_words(scope, store), first, second]
+    _tell(found, len(records) - len(shown), again, as_json=as_json)
     return 0 if found.is_same else _IS_DIFFERENT
 
 
@@ -67,10 +68,10 @@ def _bytes_of(file: str) -> bytes:
 
 
 def _records(found: Compared) -> Iterator[Record]:
-    for each in found.spans:
-        yield _record(each)
     if found.rest is not None:
         yield _rest_record(found.rest)
+    for each in found.spans:
+        yield _record(each)
 
 
 def _record(each: Difference) -> Record:
@@ -150,17 +151,19 @@ def _line(record: Record, as_json: bool) -> str:
     return "\t".join(output.plain(cell) for cell in record.cells)
 
 
-def _tell(found: Compared, left_out: int, needed: int, files: tuple[str, str], *, as_json: bool) -> None:
+def _tell(found: Compared, left_out: int, again: list[str], *, as_json: bool) -> None:
+    """again: the words that give all of it."""
     if found.unknown is not None:
         output.note(f"whether all else is the same can't be told: {found.unknown}")
-    if left_out:
+    # What was read from stdin is not there any more.
+    onwards = again if left_out and STANDARD not in again else None
+    if as_json:
+        output.summary("", **_facts(found, left_out), next=[*again, "--json"] if onwards else None)
+    elif left_out:
         from castore.cli.reading import shell_words
 
-        again = shell_words(["ctx", "diff", *files, "--max-bytes", str(needed)])
-        reads = "" if STANDARD in files else f"; next: {again}"
+        reads = f"; next: {shell_words(onwards)}" if onwards else ""
         output.note(f"left out {output.plural(left_out, 'difference')}{reads}")
-    if as_json:
-        output.summary("", **_facts(found, left_out))
 
 
 def _facts(found: Compared, left_out: int) -> dict[str, Any]:

@@ -41,6 +41,7 @@ __all__ = [
     "parse_keep_for",
     "parse_max_bytes",
     "parse_share",
+    "place_words",
     "take_plain",
 ]
 
@@ -147,6 +148,12 @@ def parse_share(option: str, text: str | None) -> float | None:
 def parse_keep_for(text: str | None) -> int | None:
     """The seconds of `--for DUR`; None is for ever."""
     return None if text is None else parse_duration(text)
+
+
+def place_words(scope: str | None, store: str | None) -> list[str]:
+    """The words that look at the same scope and store again."""
+    scoped = ["--scope", scope] if scope is not None else []
+    return scoped + (["--store", store] if store is not None else [])
 
 
 class PlainCommand(TyperCommand):

@@ -1,19 +1,24 @@
 """What is folded or moved in one of two documents and not in the other. Pure: lists of spans, and no store.
 
 Laws: what stands in one place of both in the same words is no difference, nor is what the other has folded
-with more around it, for neither shows it; all else is told once, in the order of the documents. Places are
-held against each other by what both have: offsets in one source, else paths in a folded document, else the
-digests themselves, in the order in which they stand.
+with more around it, for neither shows it; all else is told once, in the order of the documents (`weighed`
+puts what never reached the model last). Places are held against each other by what both have: offsets in one
+source, else paths in a folded document, else the digests themselves, in the order in which they stand.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Change", "Difference", "FoldedSpan", "Rest", "differences", "rest_of"]
+from castore.transcript.model import PartKind, Reason
+
+__all__ = ["Change", "Difference", "FoldedSpan", "Rest", "differences", "rest_of", "weighed"]
+
+_WITH_PROSE = {Reason.OLDER, Reason.OTHER_BRANCH, Reason.CUT}
+"""Whole records that left for one of these may hold what somebody said."""
 
 
 class Change(StrEnum):
@@ -116,6 +121,11 @@ def differences(
             yield Difference(Change.BOTH, here, there)
 
 
+def weighed(found: Iterable[Difference]) -> list[Difference]:
+    """The same, those last that a model never sees: they are many, and say little."""
+    return sorted(found, key=lambda each: _is_aside(each.span))
+
+
 def rest_of(first: bytes, second: bytes) -> Rest | None:
     """How two sources differ; None if they are the same."""
     if first == second:
@@ -130,6 +140,10 @@ def rest_of(first: bytes, second: bytes) -> Rest | None:
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _is_aside(span: FoldedSpan) -> bool:
+    return span.kind == PartKind.UI or (span.kind == "records" and span.reason not in _WITH_PROSE)
 
 
 def _keys(

@@ -27,7 +27,7 @@ from castore.errors import Damaged, DigestAmbiguous, NotFound, StoreUnavailable,
 from castore.fold.check import may_hold_references
 from castore.fold.unfold import unfold_stream
 from castore.roots.model import Content, RootKind
-from castore.transcript.diff import Change, Difference, FoldedSpan, Rest, differences, rest_of
+from castore.transcript.diff import Change, Difference, FoldedSpan, Rest, differences, rest_of, weighed
 from castore.transcript.formats import ReadOptions, read_transcript
 from castore.transcript.markers import find
 from castore.transcript.model import Part, PartKind, Reason, Transcript
@@ -43,6 +43,11 @@ _NO_NODES = 1 << 62
 _EXCERPT_CHARACTERS = 80
 _EXCERPT_BYTES = 1200
 _HEAD = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
+_THOUGHT = re.compile(
+    rb'\{[ \t]*+(?:"(?:type|signature)"[ \t]*+:[ \t]*+"[^"\\]*+"[ \t]*+,[ \t]*+){0,2}'
+    rb'"thinking"[ \t]*+:[ \t]*+(?=")'
+)
+"""What stands before the thought in such a block."""
 _WHOLE_RECORDS = {Reason.OLDER: "records", Reason.OTHER_BRANCH: "records", Reason.CUT: "records"}
 
 
@@ -77,7 +82,7 @@ def compare(first: bytes, second: bytes, handle: StoreHandle) -> Compared:
     ours, theirs = cast("list[_Side]", sides)
     rest, unknown = _rest(ours, theirs)
     is_one_source = (rest is None or rest.change is not Change.BOTH) and unknown is None
-    spans = list(differences(ours.spans, theirs.spans, is_one_source=is_one_source))
+    spans = weighed(differences(ours.spans, theirs.spans, is_one_source=is_one_source))
     if unknown is not None and not spans:
         # Something must be different: these bytes are not the same.
         rest = rest_of(first, second)
@@ -170,8 +175,9 @@ def _said_of(transcript: Transcript, part: Part | None, reason: str) -> tuple[st
 
 
 def _excerpt(literal: bytes) -> str:
-    """Its first characters, on one line."""
-    head = literal[:_EXCERPT_BYTES]
+    """Its first characters, on one line; of a block of thinking those of what was thought."""
+    begun = _THOUGHT.match(literal)
+    head = literal[begun.end() :][:_EXCERPT_BYTES] if begun is not None else literal[:_EXCERPT_BYTES]
     begun = _HEAD.match(head)
     if begun is not None:
         text = decode_literal(begun[0].decode("utf-8", "ignore").encode() + b'"')

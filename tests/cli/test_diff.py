@@ -60,30 +60,54 @@ class TestWhatIsPrinted:
         assert not other.store.exists()
 
 
+class TestOrder:
+    def test_how_the_sources_differ_comes_first(self, desk: Desk) -> None:
+        desk.made()
+        grown = desk.folder / "grown.jsonl"
+        grown.write_bytes(SESSION + SESSION.splitlines(keepends=True)[-1])
+        first, *others = desk("diff", desk.view, str(grown)).out.splitlines()
+        assert first.split("\t")[3] == "source"
+        assert others == desk("diff", desk.view, desk.session).out.splitlines()
+
+    def test_what_no_model_ever_saw_comes_last(self, desk: Desk) -> None:
+        desk.made()
+        kinds = [line.split("\t")[3] for line in desk("diff", desk.view, desk.session).out.splitlines()]
+        assert kinds == ["result"] * 8 + ["ui"] * 8
+
+
 class TestBounds:
     @pytest.mark.parametrize("as_json", [[], ["--json"]])
     def test_what_is_left_out_is_said_with_the_next_call(self, desk: Desk, as_json: list[str]) -> None:
         desk.made()
-        whole = desk("diff", desk.view, desk.session, "--max-bytes", "100000", *as_json)
+        whole = desk("diff", desk.view, desk.session, *as_json)
         told = desk("diff", desk.view, desk.session, "--max-bytes", "900", *as_json)
         assert len(told.out.encode()) <= 900
         assert whole.out.startswith(told.out)
         left_out = len(whole.out.splitlines()) - len(told.out.splitlines())
-        note = told.err.removeprefix("note: ").strip()
-        if as_json:
-            (note,) = [each["message"] for each in desk.events(told) if each["event"] == "note"]
-        assert note.startswith(f"left out {left_out} differences; next: ctx ")
-        again = desk(*note.partition("; next: ctx ")[2].split(), *as_json)
-        assert again.out == whole.out
         if as_json:
             found = desk.summary(told)
             assert (found["left_out"], found["differences"]) == (left_out, 16)
+            words = found["next"]
             assert {tuple(json.loads(line)["address"]) for line in told.out.splitlines()}
+            assert desk.summary(whole)["next"] is None
+        else:
+            note = told.err.removeprefix("note: ").strip()
+            assert note.startswith(f"left out {left_out} differences; next: ctx ")
+            words = note.partition("; next: ")[2].split()
+        assert desk(*words[1:]).out == whole.out
 
-    def test_a_page_is_8_000_bytes(self, desk: Desk) -> None:
+    def test_nothing_is_left_out_unless_that_is_asked_for(self, desk: Desk) -> None:
         many = b"".join(b'{"n":%d,"x":"%b"}\n' % (n, b"word " * 400) for n in range(200))
         (desk.folder / "in.jsonl").write_bytes(many)
         desk("fold", str(desk.folder / "in.jsonl"), "-o", desk.view)
         told = desk("diff", desk.view, str(desk.folder / "in.jsonl"))
-        assert 7_000 < len(told.out.encode()) <= 8_000
-        assert "next: ctx diff " in told.err
+        assert len(told.out.splitlines()) == 200
+        assert told == desk("diff", desk.view, str(desk.folder / "in.jsonl"), "--max-bytes", "0")
+
+    def test_of_what_is_no_more_there_no_next_call_is_told(self, desk: Desk) -> None:
+        desk.made()
+        told = desk(
+            "diff", "-", desk.session, "--max-bytes", "900", "--json", stdin=Path(desk.view).read_bytes()
+        )
+        assert desk.summary(told)["next"] is None
+        assert desk.summary(told)["left_out"]
