@@ -162,8 +162,8 @@ def _tell(found: Compared, left_out: int, again: list[str], *, as_json: bool) ->
     elif left_out:
         from castore.cli.reading import shell_words
 
-        reads = f"; next: {shell_words(onwards)}" if onwards else ""
-        output.note(f"left out {output.plural(left_out, 'difference')}{reads}")
+        reads = shell_words(onwards) if onwards else None
+        output.note(f"left out {output.plural(left_out, 'difference')}", onwards=reads)
 
 
 def _facts(found: Compared, left_out: int) -> dict[str, Any]:

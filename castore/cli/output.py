@@ -245,9 +245,12 @@ def settle_stdout() -> None:
         return  # There is no stdout to divert.
 
 
-def note(words: str) -> None:
-    """Something a person should know that is no error; under `--json` a line at the end, or in the error."""
-    words = brief(words)
+def note(words: str, *, onwards: str | None = None) -> None:
+    """Something a person should know that is no error; under `--json` a line at the end, or in the error.
+
+    onwards: the next call, told whole, for it is copied.
+    """
+    words = brief(words) + ("" if onwards is None else f"; next: {onwards}")
     if _mode["json"]:
         _notes.append(words)
     elif sys.stderr is not None:

@@ -11,7 +11,7 @@ import typer
 
 from castore.cli import output
 from castore.cli.locate import find_store
-from castore.cli.parameters import Json, MaxBytes, ReadScope, StoreFolder, parse_count
+from castore.cli.parameters import Json, MaxBytes, ReadScope, StoreFolder, parse_max_bytes
 
 if TYPE_CHECKING:
     from castore.digest import Digest
@@ -57,11 +57,12 @@ def cat(
     With --max-bytes it has as many whole items, lines or characters as fit; what is left out, and the words
     that read on, are said on stderr. With --json a page is one object, its text and these words in it.
     """
+    from castore.config import PAGE_BYTES
     from castore.retrieve.address import Address
     from castore.retrieve.references import resolve
 
     address = Address.parse(select or (), items=items, lines=lines, chars=chars, bytes=bytes_)
-    most = parse_count("--max-bytes", max_bytes)
+    most = parse_max_bytes(max_bytes, PAGE_BYTES if as_json else None)
     opened = find_store(store, scope).get()
     digests = [digest for ref in refs for digest in resolve(opened, ref)]
     if most is None and not as_json:
@@ -116,18 +117,18 @@ def _pieces(opened: Store, digests: list[Digest], address: Address) -> Iterator[
 def _write_pages(
     opened: Store, digests: list[Digest], address: Address, most: int | None, as_json: bool
 ) -> None:
-    """A page of each object, of what room the ones before have left."""
-    from castore.config import PAGE_BYTES, PAGE_BYTES_MIN
+    """A page of each object, of what room the ones before have left; most None: all of each."""
+    from castore.config import PAGE_BYTES_MIN
     from castore.retrieve.pages import page
 
-    left = PAGE_BYTES if most is None else most
+    left = most
     for number, digest in enumerate(digests):
-        if number and left < PAGE_BYTES_MIN:
+        if number and left is not None and left < PAGE_BYTES_MIN:
             more = shell_words(["ctx", "cat", *(each.short for each in digests[number:]), *address.words()])
-            output.note(f"left out {output.plural(len(digests) - number, 'object')}; next: {more}")
+            output.note(f"left out {output.plural(len(digests) - number, 'object')}", onwards=more)
             return
         shown = page(opened, digest, address, left)
-        left -= len(shown.data)
+        left = None if left is None else left - len(shown.data)
         if as_json:
             output.block((), shown.facts(digest, address), as_json)
             continue
@@ -136,4 +137,4 @@ def _write_pages(
             reads = " then ".join(
                 shell_words(["ctx", "cat", digest.short, *each.words()]) for each in shown.next
             )
-            output.note(f"left out {shown.left_out}; next: {reads}")
+            output.note(f"left out {shown.left_out}", onwards=reads)

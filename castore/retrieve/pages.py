@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import codecs
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -70,13 +71,16 @@ class Page:
         }
 
 
-def page(store: Store, digest: Digest, address: Address, bytes_max: int = PAGE_BYTES) -> Page:
-    """The first page of what the address means in an object. Raises what `reading.pieces_of` raises."""
+def page(store: Store, digest: Digest, address: Address, bytes_max: int | None = PAGE_BYTES) -> Page:
+    """The first page of what the address means in an object; bytes_max None: all of it, in memory. Raises
+    what `reading.pieces_of` raises."""
     return page_of(store.ranged(digest), address, bytes_max)
 
 
-def page_of(source: Readable, address: Address, bytes_max: int = PAGE_BYTES) -> Page:
+def page_of(source: Readable, address: Address, bytes_max: int | None = PAGE_BYTES) -> Page:
     """As `page`, of what can be read."""
+    if bytes_max is None:
+        bytes_max = sys.maxsize
     if bytes_max < PAGE_BYTES_MIN:
         raise InvalidOption(
             f"a page has at least {PAGE_BYTES_MIN} bytes, not {bytes_max}", option="--max-bytes"

@@ -113,6 +113,20 @@ class TestPages:
         words = shlex.split(told.err.strip().partition("next: ctx cat ")[2])
         assert desk("cat", *words).out == LOG.removeprefix(told.out)
 
+    def test_0_is_no_bound(self, desk: Desk) -> None:
+        for words in (["log"], ["rows", "--items", "3:"], ["rows", "--select", "$[*].id"], ["log", "rows"]):
+            whole = desk("cat", *words)
+            assert desk("cat", *words, "--max-bytes", "0") == whole
+            pages = desk("cat", *words, "--max-bytes", "0", "--json").out.splitlines()
+            assert "".join(json.loads(each)["text"] for each in pages) == whole.out
+            assert all(json.loads(each)["next"] == [] for each in pages)
+
+    def test_the_next_call_is_told_whole(self, desk: Desk) -> None:
+        path = "$[*]['note'" + ",'note'" * 90 + "]"
+        told = desk("cat", "rows", "--select", path, "--max-bytes", "100")
+        words = shlex.split(told.err.strip().partition("next: ctx cat ")[2])
+        assert words[1:3] == ["--select", path]
+
     def test_bytes_that_are_no_text(self, desk: Desk) -> None:
         import base64
 
