@@ -167,6 +167,80 @@ class TestLoops:
             assert said == messages[: len(said)]
 
 
+LINES = "".join(
+    json.dumps({"at": n, "level": "info", "words": f"took order {n}"}) + "\n" for n in range(5000)
+)
+LONG = {
+    "JSON Lines": LINES,
+    "numbers": "1 2 3 4 " * 9000,
+    "many short members": json.dumps({f"name {n}": n for n in range(5000)}),
+    "one long value": json.dumps("word " * 9000),
+    "rows": json.dumps(ROWS),
+    "a log": LOG,
+    "JSON that ends too soon": json.dumps(ROWS)[:-9],
+    "half a character": "\ud800" + LOG,
+    "nested too deeply": "[" * 9000 + "]" * 9000,
+}
+
+
+@pytest.fixture
+def names(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What the page's program defines."""
+    monkeypatch.chdir(fast_path)
+    found: dict[str, Any] = {}
+    exec(compile(BLOCKS[0], "docs/agents.md", "exec"), found)
+    yield found
+    found["store"].close()
+
+
+class TestResults:
+    @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+    def test_no_long_one_stands_whole_and_each_is_stored(self, names: dict[str, Any], text: str) -> None:
+        short = names["call"]("tool", {}, {"tool": lambda: text})
+        assert len(short) <= names["LIMIT"] + 300
+        store, kept = names["store"], text.encode(errors="replace")
+        if (clipped := re.search(r"\[ctx ([0-9a-f]{16}): text", short)) is not None:
+            assert store.read(store.resolve(clipped[1])) == kept
+        else:
+            assert castore.unfold_bytes(store, short.encode()) == kept
+
+    def test_what_stands_apart_is_seen_at_once(self, names: dict[str, Any]) -> None:
+        assert "500" in json.loads(names["shorter"](json.dumps(ROWS)))["$ctx"]["preview"]
+
+    def test_a_short_one_stands(self, names: dict[str, Any]) -> None:
+        for text in ("", "done", json.dumps({"$ctx": 1})):
+            assert names["call"]("tool", {}, {"tool": lambda text=text: text}) == text
+
+
+class TestCallsThatCannotBeMade:
+    @pytest.mark.parametrize(
+        ("name", "arguments", "words"),
+        [
+            ("ctx_read", {"ref": "ffffffff", "line": 5}, "unexpected keyword argument 'line'"),
+            ("ctx_read", {"line": 5}, "missing a required argument: 'ref'"),
+            ("ctx_read", {}, "missing a required argument: 'ref'"),
+            ("ctx_read", {"ref": 5}, "no object"),
+            ("ctx_read", {"ref": ["a"], "items": {}}, "items must be a range"),
+            ("ctx_read", {"ref": "ffffffff", "lines": True}, "lines must be a range"),
+            ("ctx_read", {"ref": "ffffffff", "items": "1", "lines": "1"}, "items and lines can't"),
+            ("ctx_read", '{"ref": ', "was not called"),
+            ("ctx_read", "[1]", "was not called"),
+            ("orders", {"page": 2}, "unexpected keyword argument 'page'"),
+            ("nothing", {}, "there is no tool nothing"),
+        ],
+    )
+    def test_the_model_is_told_why(
+        self, names: dict[str, Any], name: str, arguments: Any, words: str
+    ) -> None:
+        told = names["call"](name, arguments, TOOLS)
+        assert words in told
+        assert re.search(r"\bctx [a-z]|--", told) is None
+
+    def test_numbers_are_taken_for_digits(self, names: dict[str, Any]) -> None:
+        ref = castore.put(names["store"], LOG.encode()).hex
+        assert names["call"]("ctx_read", {"ref": ref, "lines": 5}, TOOLS) == LOG.splitlines(True)[5]
+
+
 class TestSettings:
     def commands(self) -> dict[str, str]:
         found = {}
