@@ -47,7 +47,7 @@ def mcp(
     if find_spec("mcp") is None:
         raise CastoreError(
             "the MCP server needs the package 'mcp', which is not installed",
-            hint="pip install 'castore[mcp]'",
+            hint="pip install 'mcp>=2.3,<3'",
         )
     from castore.mcp.calls import Place
 

@@ -33,7 +33,7 @@ def require_templates() -> None:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise CastoreError(
-            "a page needs the extra 'report', which is not installed", hint="pip install 'castore[report]'"
+            "a page needs the package 'jinja2', which is not installed", hint="pip install jinja2"
         ) from error
 
 

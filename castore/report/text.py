@@ -8,9 +8,11 @@ as UTF-8 whatever it was given. Text is never parsed, so nothing in it is markup
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from unicodedata import category
 
-from markupsafe import Markup, escape
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 __all__ = [
     "brief",
@@ -44,6 +46,9 @@ _SPACE = "\u00a0"
 
 def shown(text: str) -> Markup:
     """`text`, escaped; what nobody would see in it is set as codes."""
+    # Of an extra: whoever has it not is told so by castore.report.page, which must be there to do that.
+    from markupsafe import Markup, escape
+
     text = text.replace("\r\n", "\n")
     hidden = _hidden_in(text)
     escaped = escape(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -75,6 +76,23 @@ class TestNoPage:
         assert "stdout is a terminal" in seen
         assert "say -o report.html" in seen
         assert "<html" not in seen
+
+    @pytest.mark.parametrize("options", [[], ["--json"]])
+    def test_where_the_library_is_not_installed(self, told: Shell, options: list[str]) -> None:
+        hidden = told.folder / "hidden"
+        hidden.mkdir()
+        for name in ("jinja2", "markupsafe"):
+            (hidden / f"{name}.py").write_text(f"raise ModuleNotFoundError('{name}')")
+        command = told.command("report", "session.jsonl", "-o", "report.html", *options)
+        environment = told.environment | {"PYTHONPATH": str(hidden)}
+        done = subprocess.run(command, cwd=told.folder, env=environment, capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert b"needs the package 'jinja2'" in done.stderr
+        assert b"pip install jinja2" in done.stderr
+        assert b"Traceback" not in done.stderr
+        if options:
+            assert json.loads(done.stderr)["hint"] == "pip install jinja2"
+        assert not (told.folder / "report.html").exists()
 
     def test_of_a_session_of_another_format(self, told: Shell) -> None:
         assert told("report", "session.jsonl", "--format", "codex").code == 18

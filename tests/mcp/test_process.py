@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,11 @@ class TestStarting:
     ) -> None:
         monkeypatch.setattr(serving, "find_spec", lambda name: None)
         assert run(["mcp", "--store", str(tmp_path / ".ctxstore")]) == 1
-        assert "pip install 'castore[mcp]'" in capsys.readouterr().err
+        assert "hint: pip install 'mcp>=2.3,<3'\n" in capsys.readouterr().err
+
+    def test_the_hint_installs_what_the_extra_does(self) -> None:
+        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+        assert project["optional-dependencies"]["mcp"] == ["mcp>=2.3,<3"]
 
     @pytest.mark.parametrize(
         ("options", "variables", "code"),
