@@ -17,7 +17,7 @@ import typer
 from castore.cli import output
 from castore.cli.output import brief, clipped
 from castore.config import FIELD_CHARACTERS_MAX
-from castore.errors import CastoreError, InvalidOption
+from castore.errors import CastoreError, InvalidOption, NameMissing
 
 __all__ = ["BUG", "CLOSED_PIPE", "INTERRUPTED", "Failure", "describe", "reason_of", "report"]
 
@@ -73,7 +73,10 @@ def _describe(error: BaseException, command: str | None) -> Failure:
             error.message,
             error.place,
             _causes(error),
-            error.hint or _os_hint(error.fields.get("errno")) or _usage_hint(error, command),
+            _name_hint(error, command)
+            or error.hint
+            or _os_hint(error.fields.get("errno"))
+            or _usage_hint(error, command),
             dict(error.fields),
         )
     if isinstance(error, KeyboardInterrupt):
@@ -175,6 +178,14 @@ def _short(value: object) -> object:
     return clipped(value, FIELD_CHARACTERS_MAX) if isinstance(value, str) else value
 
 
+def _name_hint(error: CastoreError, command: str | None) -> str | None:
+    if not isinstance(error, NameMissing):
+        return None
+    from castore.cli.guidance import file_hint
+
+    return file_hint(str(error.fields["subject"]), command)
+
+
 def _usage_hint(error: CastoreError, command: str | None) -> str | None:
     if not isinstance(error, InvalidOption) or command is None:
         return None
@@ -189,9 +200,20 @@ def _usage_failure(error: typer.TyperException) -> Failure:
     message = message.strip().rstrip(".").replace("\n\t", " ")
     command = context.command_path if context is not None else "ctx"
     hint = f"'{command} --help' lists what it takes"
-    if possibilities:
+    guided = _option_hint(command, getattr(error, "option_name", None))
+    if guided is not None:
+        hint = f"{guided}; {hint}"
+    elif possibilities:
         hint = f"did you mean '{sorted(possibilities)[0]}'? {hint}"
     return Failure(2, "InvalidOption", message[:1].lower() + message[1:], hint=hint)
+
+
+def _option_hint(command: str, option: object) -> str | None:
+    if not isinstance(option, str):
+        return None
+    from castore.cli.guidance import option_hint
+
+    return option_hint(command.removeprefix("ctx "), option)
 
 
 def _causes(error: BaseException) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from castore.digest import Digest
 from castore.document import path
 from castore.document.grammar import value_end
-from castore.document.pattern import Pattern, parse_pattern
+from castore.document.pattern import parse_pattern
 from castore.document.reference import Reference
 from castore.document.scan import Segment, segments
 from castore.document.splice import unfold_parts
@@ -26,6 +26,8 @@ __all__ = ["is_place", "resolve", "resolve_all"]
 
 _NO_NODES = 1 << 62
 _MARKER = b'"[ctx '
+_TOLD_MAX = 3
+"""Places of references that are told to who looked elsewhere."""
 
 
 def is_place(text: str) -> bool:
@@ -44,13 +46,16 @@ def resolve(store: Store, text: str) -> list[Digest]:
         return [store.resolve(text)]
     file, _, pattern = text.partition("#$")
     wanted = parse_pattern("$" + pattern)
+    found: list[Digest] = []
+    others: list[str] = []
     try:
         with open(file, "rb") as document:
-            found = [
-                digest
-                for segment in segments(document.read, _NO_NODES)
-                for digest in _in_segment(store, segment, wanted)
-            ]
+            for segment in segments(document.read, _NO_NODES):
+                for steps, digest in _in_segment(segment):
+                    if wanted.matches(steps):
+                        found += [digest if isinstance(digest, Digest) else store.resolve(digest)]
+                    elif len(others) <= _TOLD_MAX:
+                        others.append(path.write_path(steps))
     except CastoreError as error:
         error.place = file if error.place is None else f"{file}: {error.place}"
         raise
@@ -59,7 +64,7 @@ def resolve(store: Store, text: str) -> list[Digest]:
     if not found:
         raise NotFound(
             f"no reference in '{file}' is at '${pattern}'",
-            hint="patterns look like $.rows, $.messages[*].content, $..log",
+            hint=_where(list(dict.fromkeys(others))),
             subject=text,
         )
     return list(dict.fromkeys(found))
@@ -79,17 +84,24 @@ def resolve_all(store: Store, text: str) -> list[Digest]:
     return list(dict.fromkeys(named))
 
 
-def _in_segment(store: Store, segment: Segment, wanted: Pattern) -> Iterator[Digest]:
+def _where(others: list[str]) -> str:
+    """Where references are, for who looked elsewhere."""
+    if not others:
+        return "it has no reference and no marker; 'ctx fold' and 'ctx view' write files that have some"
+    more = ", …" if len(others) > _TOLD_MAX else ""
+    return f"references are at {', '.join(others[:_TOLD_MAX])}{more}"
+
+
+def _in_segment(segment: Segment) -> Iterator[tuple[list[path.Step], Digest | str]]:
+    """Where its references and markers are, and what each names: of a marker the words."""
     data = segment.data
     references = {part.start: part for part in unfold_parts(data) if isinstance(part, Reference)}
     if not references and _MARKER not in data:
         return
     for at, steps in path.values(data):
-        if not wanted.matches(steps):
-            continue
         if at in references:
-            yield references[at].descriptor.digest
+            yield steps, references[at].descriptor.digest
         elif data.startswith(_MARKER, at):
             marker = decode_literal(bytes(data[at : value_end(data, at)]))
             if pasted(marker) != marker:
-                yield store.resolve(marker)
+                yield steps, marker

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from castore.cli import guidance
 from tests.cli.conftest import Shell
 
 READS_OF_ROOTS = [["log"], ["ls"], ["stats"], ["unfold", "folded.json"], ["scope", "list"]]
@@ -152,3 +153,43 @@ class TestNewScope:
         assert ctx("scope", "create", "team/x").code == 0
         assert ctx("put", stdin=b"2", CTX_SCOPE="team/x").err == ""
         assert ctx("put", stdin=b"3", CTX_SCOPE="default").err == ""
+
+
+class TestAFileIsNoName:
+    """A hint for who names a file where an object is meant; its exit code is that of any other word."""
+
+    @pytest.mark.parametrize("command", [["cat"], ["show"], ["grep", "502"]])
+    def test_what_to_do_with_a_file(self, folded: Shell, command: list[str]) -> None:
+        done = folded(*command, "folded.json")
+        assert done.code == 12
+        assert "it is a file" in done.err
+        assert "'ctx put folded.json'" in done.err
+        assert ("--doc folded.json" if command[0] == "grep" else "'folded.json#$.path'") in done.err
+        assert json.loads(folded(*command, "folded.json", "--json").err)["name"] == "NameMissing"
+
+    def test_a_place_that_is_not_written_as_one(self, folded: Shell) -> None:
+        for written, meant in (("rows", "$.rows"), (".rows", "$.rows"), ("[0]", "$[0]"), ("", "$")):
+            done = folded("cat", f"folded.json#{written}")
+            assert (done.code, f"begins with $: 'folded.json#{meant}'\n" in done.err) == (12, True), done.err
+        assert "no file 'none.json'" in folded("cat", "none.json#$.rows").err
+
+    def test_other_words_have_the_hint_of_names(self, folded: Shell) -> None:
+        for word in ("nothing", "nothing#1"):
+            assert "hint: 'ctx log' lists the names in use" in folded("cat", word).err
+        assert "it is a file" not in folded("forget", "in.json").err
+
+
+class TestOptionsOfOtherTools:
+    @pytest.mark.parametrize(
+        ("option", "words"), [("-c", "wc -l"), ("-v", "grep -v"), ("-o", "160 bytes"), ("-A3", "-C N")]
+    )
+    def test_what_does_it_here(self, folded: Shell, option: str, words: str) -> None:
+        done = folded("grep", option, "row")
+        assert (done.code, words in done.err) == (2, True)
+        assert "'ctx grep --help'" in done.err
+
+    def test_each_that_is_told_of_is_no_option_here(self, ctx: Shell) -> None:
+        for command, option in guidance.OPTIONS:
+            done = ctx(command, option, "x", "y")
+            assert (done.code, f"no such option: {option}" in done.err) == (2, True), (command, option)
+            assert str(guidance.option_hint(command, option)) in done.err

@@ -47,6 +47,23 @@ class TestPlaces:
             with pytest.raises(NotFound, match="no reference"):
                 resolve(store, f"{file}#{pattern}")
 
+    def test_where_references_are_is_said_to_who_looked_elsewhere(
+        self, store: Store, file: str, tmp_path: Path
+    ) -> None:
+        with pytest.raises(NotFound) as told:
+            resolve(store, f"{file}#$.nothing")
+        assert str(told.value.hint).endswith("references are at $.a.rows, $.a.log, $.b[0]")
+        top, plain = tmp_path / "top", tmp_path / "plain"
+        top.write_bytes(api.fold_bytes(store, ROWS.encode()))
+        plain.write_text("[1]")
+        with pytest.raises(NotFound) as told:
+            resolve(store, f"{top}#$..*")
+        assert str(told.value.hint).endswith("at $")
+        assert resolve(store, f"{top}#$") == [Digest.of(ROWS.encode())]
+        with pytest.raises(NotFound) as told:
+            resolve(store, f"{plain}#$..*")
+        assert "no reference and no marker" in str(told.value.hint)
+
     def test_a_marker_in_a_view(self, store: Store, tmp_path: Path) -> None:
         digest = api.put(store, LOG.encode())
         view = tmp_path / "view.jsonl"

@@ -7,6 +7,7 @@ their JSON strings say, and those inside them: however the text is spelt there.
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
 from castore.config import GREP_PATTERN_CHARACTERS_MAX, GREP_SECONDS_MAX
@@ -16,6 +17,9 @@ from castore.retrieve.grep.literals import Alternatives, required_literals
 __all__ = ["GrepOptions", "Needle"]
 
 _CORES_MAX = 4
+_PLACE_CHARACTERS = 20
+"""Of a wrong pattern, so many are shown from where it is wrong."""
+
 _PLAIN = re.compile(r"[ !#-.0-\[\]-~]+")
 """ASCII that JSON has no short escape for."""
 
@@ -155,16 +159,25 @@ def _compiled(pattern: str, source: str, flags: int) -> re.Pattern[str]:
     if not pattern:
         raise InvalidOption("the pattern is empty, so that it is everywhere", option="PATTERN")
     try:
-        return re.compile(source, flags)
+        with warnings.catch_warnings():
+            # Of what a later Python may take for something else: it is nothing that the caller is to hear.
+            warnings.simplefilter("ignore")
+            return re.compile(source, flags)
     except re.error as error:
-        place = "" if error.pos is None else f" at character {error.pos}"
         raise InvalidOption(
-            f"the pattern is no regular expression: {error.msg}{place}",
+            f"the pattern is no regular expression: {error.msg}{_place(pattern, error.pos)}",
             hint="-F looks for the text as it stands",
             option="PATTERN",
             offset=error.pos,
-        ) from error
+        ) from None  # All that it says is in the message.
     except (RecursionError, OverflowError) as error:
         raise InvalidOption(
             "the pattern is nested too deep, or repeats too often", option="PATTERN"
         ) from error
+
+
+def _place(pattern: str, at: int | None) -> str:
+    if at is None:
+        return ""
+    rest = pattern[at : at + _PLACE_CHARACTERS]
+    return f" at character {at}" + (f": '{rest}'" if rest else ", the end")

@@ -1,0 +1,67 @@
+"""What to do next, where the words that were typed tell what was meant: a file, or an option of another tool.
+
+Law: a hint says what does it here, and nothing is opened for it: of a file its path is all that is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+
+from castore.cli.reading import shell_words
+
+__all__ = ["OPTIONS", "file_hint", "option_hint"]
+
+OPTIONS = {
+    ("grep", "-A"): "-C N shows N lines or items on both sides",
+    ("grep", "-B"): "-C N shows N lines or items on both sides",
+    ("grep", "-H"): "each hit begins with the digest of its object",
+    ("grep", "-L"): "a line a hit begins with its object's digest; 'ctx ls' lists all objects",
+    ("grep", "-P"): "PATTERN is an expression of Python's re, which has most of that: leave it out",
+    ("grep", "-c"): "a hit is a line: count them with 'ctx grep --max-bytes 0 PATTERN | wc -l'",
+    ("grep", "--count"): "a hit is a line: count them with 'ctx grep --max-bytes 0 PATTERN | wc -l'",
+    ("grep", "-e"): "PATTERN is the first argument, and 'one|other' takes both",
+    ("grep", "-l"): "a hit begins with its object: 'ctx grep --max-bytes 0 PATTERN | cut -c1-16 | sort -u'",
+    ("grep", "-o"): "a hit shows at most 160 bytes around the match, and has the words that read more",
+    ("grep", "-q"): "the exit code says it: 0 with hits, 1 with none; '-m 1' stops at the first",
+    ("grep", "-s"): "the exit code says it: 0 with hits, 1 with none; '-m 1' stops at the first",
+    ("grep", "-v"): "lines without it: 'ctx cat REF | grep -v PATTERN'",
+    ("grep", "-w"): r"write '\bPATTERN\b'",
+    ("grep", "-x"): "write '^PATTERN$'",
+    ("grep", "--ignore-case"): "-i takes capital and small letters as alike",
+    ("grep", "--fixed-strings"): "-F takes PATTERN as text",
+    ("cat", "-n"): "--lines A:B reads lines by their numbers, from 0",
+    ("diff", "-q"): "the exit code says it: 0 if they are the same, 1 if not",
+    ("diff", "-u"): "a line tells a span that left; 'ctx cat DIGEST' reads it",
+}
+"""By command and option: what people type by habit, and what does it here."""
+
+_NAMES_OBJECTS = ("cat", "grep", "show", "tag", "why")
+
+
+def option_hint(command: str, option: str) -> str | None:
+    """What does here what this option does elsewhere; None if there is nothing to say."""
+    return OPTIONS.get((command, option))
+
+
+def file_hint(name: str, command: str | None) -> str | None:
+    """What to do where `name` is no name of an object, but looks like a file; None if it does not."""
+    if command not in _NAMES_OBJECTS or "\0" in name:
+        return None
+    file, sign, place = name.partition("#")
+    if os.path.isfile(name):
+        quoted = shell_words([name])
+        if command == "grep":
+            return (
+                f"it is a file: '--doc {quoted}' searches the objects that it names; "
+                f"'ctx put {quoted}' makes it an object"
+            )
+        return (
+            f"it is a file: 'ctx put {quoted}' makes it an object; in a folded document or a view "
+            f"{shell_words([f'{name}#$.path'])} is the reference at $.path"
+        )
+    if not sign:
+        return None
+    if os.path.isfile(file):
+        pattern = place if place.startswith(("[", ".")) else f".{place}" if place else ""
+        return f"a place in a file begins with $: {shell_words([f'{file}#${pattern}'])}"
+    return f"there is no file '{file}': check the path" if place.startswith("$") else None
