@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from castore.document.grammar import Node, scan_strictly
 from castore.document.place import invalid, utf8_error_offset
+from castore.errors import DocumentInvalid, LimitExceeded
 
-__all__ = ["single_value"]
+__all__ = ["is_array", "single_value"]
 
 _STRICT_BYTES_MAX = 16 << 10
+_SPACE = b" \t\r\n"
 
 
 def single_value(data: bytes, *, counts: bool = False) -> Node:
@@ -28,6 +30,18 @@ def single_value(data: bytes, *, counts: bool = False) -> Node:
     if not nodes:
         raise invalid("there is more, or less, than one array, object or string", 0)
     return nodes[0]
+
+
+def is_array(data: bytes) -> bool:
+    """Whether `data` is one array, with white space around it or none."""
+    stripped = data.strip(_SPACE)
+    if stripped[:1] != b"[":
+        return False
+    try:
+        single_value(stripped)
+    except (DocumentInvalid, LimitExceeded):
+        return False
+    return True
 
 
 def _fast(data: bytes, *, counts: bool) -> Node | None:

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from castore.document.single import single_value
-from castore.errors import DocumentInvalid, LimitExceeded
+from castore.document.single import is_array
 from castore.store.ranged import Mark
 
 __all__ = ["Held", "Readable"]
@@ -49,14 +48,7 @@ class Held:
 
     @cached_property
     def is_array(self) -> bool:
-        stripped = self.data.strip(b" \t\r\n")
-        if stripped[:1] != b"[":
-            return False
-        try:
-            single_value(stripped)
-        except (DocumentInvalid, LimitExceeded):
-            return False
-        return True
+        return is_array(self.data)
 
     def read(self, start: int, stop: int) -> bytes:
         return self.data[start:stop]

@@ -140,17 +140,9 @@ class _Short:
 
     @cached_property
     def is_array(self) -> bool:
-        from castore.document.single import single_value
-        from castore.errors import DocumentInvalid, LimitExceeded
+        from castore.document.single import is_array
 
-        stripped = self._data.strip(b" \t\r\n")
-        if stripped[:1] != b"[":
-            return False
-        try:
-            single_value(stripped)
-        except (DocumentInvalid, LimitExceeded):
-            return False
-        return True
+        return is_array(self._data)
 
     def frame(self, number: int) -> bytes:
         return self._data
