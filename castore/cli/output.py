@@ -40,6 +40,7 @@ __all__ = [
     "finish",
     "is_attended",
     "is_terminal",
+    "json_text",
     "line",
     "note",
     "plural",
@@ -268,14 +269,14 @@ def summary(words: str, **facts: Any) -> None:
 def event(event_name: str, /, **facts: Any) -> None:
     """One JSON line on stderr."""
     if sys.stderr is not None:
-        line(_json({"event": event_name, **facts}), sys.stderr)
+        line(json_text({"event": event_name, **facts}), sys.stderr)
 
 
 def table(records: Iterable[Record], as_json: bool) -> None:
     """A line a record: columns aligned on a terminal, separated by tabs in a pipe."""
     if as_json:
         for record in records:
-            line(_json(record.facts))
+            line(json_text(record.facts))
     elif is_terminal(sys.stdout):
         now = time.time()
         rows = [[human(cell, now) for cell in record.cells] for record in records]
@@ -290,7 +291,7 @@ def table(records: Iterable[Record], as_json: bool) -> None:
 def block(lines: Iterable[tuple[str, Any]], facts: Mapping[str, Any], as_json: bool) -> None:
     """Facts of one thing: `label  value` lines, or one JSON object."""
     if as_json:
-        line(_json(facts))
+        line(json_text(facts))
     else:
         table((Record((label, value), {}) for label, value in lines), as_json=False)
 
@@ -322,12 +323,25 @@ def plain(value: Any) -> str:
     return printable(str(value))
 
 
-def _json(facts: Mapping[str, Any]) -> str:
+def json_text(facts: Mapping[str, Any]) -> str:
+    """One JSON object on one line, as stdout takes it: characters stand as they are, so that text in any
+    script is no longer than it was; what would steer a terminal or not be seen is escaped, and where stdout
+    is not in UTF-8 all but ASCII is."""
     import json
 
-    return json.dumps(
-        {key: _json_value(value) for key, value in facts.items()}, ensure_ascii=True, separators=(",", ":")
-    )
+    value = {key: _json_value(each) for key, each in facts.items()}
+    if not _takes_all(sys.stdout):
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if text.isprintable():
+        return text
+    from unicodedata import category
+
+    return "".join(json.dumps(each)[1:-1] if category(each) in _HIDDEN else each for each in text)
+
+
+def _takes_all(stream: TextIO | None) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
 
 
 def _json_value(value: Any) -> Any:

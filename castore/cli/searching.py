@@ -66,7 +66,7 @@ def grep(
     """
     from castore.cli.ending import children_end
     from castore.config import PAGE_BYTES
-    from castore.retrieve.grep import GrepOptions, Pager, Search, hit_facts, json_bytes
+    from castore.retrieve.grep import GrepOptions, Pager, Search, hit_facts
 
     options = GrepOptions(
         ignore_case=ignore_case,
@@ -88,7 +88,7 @@ def grep(
 
     def length(hit: Hit, is_brief: bool) -> int:
         if as_json:
-            return json_bytes(hit_facts(hit, is_brief=is_brief), is_ascii=True)
+            return len(output.json_text(hit_facts(hit, is_brief=is_brief)).encode()) + 1
         return sum(len("\t".join(each.cells).encode()) + 1 for each in _records(hit, is_brief))
 
     count = 0

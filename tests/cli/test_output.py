@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 import subprocess
 import sys
 from unicodedata import category
 
 import pytest
 
-from castore.cli.output import Count, Moment, Size, age_text, brief, human, plain, printable, size_text
+from castore.cli.output import (
+    Count,
+    Moment,
+    Size,
+    age_text,
+    brief,
+    human,
+    json_text,
+    plain,
+    printable,
+    size_text,
+)
 from castore.config import MESSAGE_CHARACTERS_MAX, WORD_CHARACTERS_MAX
 from castore.digest import Digest
 
@@ -109,6 +122,22 @@ class TestBrief:
     def test_the_whole_has_a_limit_too(self) -> None:
         for words in ("many words " * 10_000, "it's " * 100_000, ("y" * 399 + " ") * 5000):
             assert len(brief(words)) < MESSAGE_CHARACTERS_MAX + 30
+
+
+class TestJson:
+    SAID = '退款 é 𝒳 \u202e\x1b\x7f\u200b\ud800\udce9 \xa0"\n'
+
+    def test_characters_stand_and_what_nobody_sees_is_escaped(self) -> None:
+        text = json_text({"a": self.SAID})
+        assert "退款 é 𝒳 \\u202e\\u001b\\u007f\\u200b\\ud800\\udce9" in text
+        assert json.loads(text) == {"a": self.SAID}
+        assert {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}.isdisjoint(map(category, text))
+
+    def test_in_another_encoding_it_is_the_same_value(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+        text = json_text({"a": self.SAID})
+        assert text.isascii()
+        assert json.loads(text) == {"a": self.SAID}
 
 
 def test_names_that_are_not_text_come_out_as_they_were() -> None:

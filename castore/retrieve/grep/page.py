@@ -55,9 +55,9 @@ def hit_facts(hit: Hit, *, is_brief: bool) -> dict[str, Any]:
     return facts
 
 
-def json_bytes(facts: dict[str, Any], *, is_ascii: bool = False) -> int:
+def json_bytes(facts: dict[str, Any]) -> int:
     """What they take as a line of JSON."""
-    return len(json.dumps(facts, ensure_ascii=is_ascii, separators=(",", ":")).encode()) + 1
+    return len(json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()) + 1
 
 
 class Pager:
