@@ -10,11 +10,12 @@ __all__ = ["Key", "Outlier", "Overview", "Place"]
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a part of an object is, in the terms of an address: JSONPaths, each going on in what the one
-    before found, then an item of that, or lines (from the first on, before the last)."""
+    before found, then an item of that, or lines, or characters (from the first on, before the last)."""
 
     selects: tuple[str, ...] = ()
     item: int | None = None
     lines: tuple[int, int] | None = None
+    chars: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

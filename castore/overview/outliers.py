@@ -232,5 +232,7 @@ def _place(entry: _Entry, *, is_read: bool) -> Place:
     table = entry.pool.table
     if place.lines is None or table is None:
         return place
+    if table.spans is not None:
+        return Place(place.selects, chars=(table.spans[entry.index][0], table.spans[entry.stop - 1][1]))
     number = table.end(entry.stop - 1) - table.lines[entry.index]
     return Place(place.selects, None, (place.lines[0], place.lines[0] + number))

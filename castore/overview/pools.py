@@ -18,7 +18,8 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
-from castore.overview.tables import Table, read_json, read_table, word_columns
+from castore.overview.entries import entries_of
+from castore.overview.tables import Table, read_json, word_columns
 
 __all__ = ["Pool", "Step", "grow", "grow_entries"]
 
@@ -29,7 +30,6 @@ DEPTH_MAX = 40
 COLUMNS_MAX = 64
 MAP_MEMBERS_MIN = 8
 _JSON_BYTES_MIN = 8
-_TEXT_LINES_MIN = 6
 _FEW = 8
 
 
@@ -327,9 +327,9 @@ def _of_strings(pool: Pool, texts: Sequence[str], places: list[int] | None) -> I
     if len(texts) >= _FEW:
         return
     for at, text in enumerate(texts):
-        if text.count("\n") < _TEXT_LINES_MIN:
+        table = entries_of(text)
+        if table is None:
             continue
-        table = read_table(text)
         owner = at if places is None else places[at]
         yield Pool(
             Step.LINE,

@@ -29,13 +29,15 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w .()/%#-]{0,40}\Z")
 @dataclass(frozen=True, slots=True)
 class Table:
     """format: `lines`, `jsonl`, `csv`, `tsv` or `pairs`. values: the entries. lines: the line of each, or
-    where it begins. texts: the lines themselves."""
+    where it begins. texts: the lines themselves. spans: of entries that have no lines of their own, which
+    characters they are; lines then counts the entries."""
 
     format: str
     values: Sequence[Any]
     lines: Sequence[int]
     texts: Sequence[str]
     header: Sequence[str] | None = None
+    spans: Sequence[tuple[int, int]] | None = None
 
     def end(self, index: int) -> int:
         """The one after the last line of an entry, blank ones left out."""

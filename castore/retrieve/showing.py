@@ -101,10 +101,12 @@ def show(store: Store, digest: Digest, *, bytes_max: int = SHOWN_BYTES, now: flo
 def address_of(place: Place, kind: str) -> Address:
     """Where it is, as an address of an object of this kind."""
     selects = place.selects
+    if kind == "string" and not selects and (place.lines is not None or place.chars is not None):
+        selects = ("$",)  # Its lines are those of what it says.
+    if place.chars is not None:
+        return Address(selects, cut=Range(Unit.CHARS, *place.chars))
     if place.lines is not None:
         first, after = place.lines
-        if kind == "string" and not selects:
-            selects = ("$",)  # Its lines are those of what it says.
         lines = Range.one(Unit.LINES, first) if after == first + 1 else Range(Unit.LINES, first, after)
         return Address(selects, lines)
     if place.item is not None:

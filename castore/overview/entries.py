@@ -1,0 +1,22 @@
+"""What the entries of a text are: rows of JSON or markup that stand in it, its lines, or, of a text of one
+line, its pieces.
+
+Law: of what has a line of its own the place is the line, of other entries which characters they are.
+"""
+
+from __future__ import annotations
+
+from castore.overview.tables import Table, read_table
+from castore.overview.wrapped import wrapped_rows
+
+__all__ = ["entries_of"]
+
+_LINES_MIN = 6
+
+
+def entries_of(text: str) -> Table | None:
+    """None of a text that has none."""
+    table = read_table(text) if text.count("\n") >= _LINES_MIN else None
+    if table is not None and table.format == "jsonl":
+        return table
+    return wrapped_rows(text) or table
