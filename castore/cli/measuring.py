@@ -41,12 +41,13 @@ def measured(
     from castore.report.named import references
 
     with output.working("measuring"), open_source(file) as source, placed_in(file):
-        data = source.read()
+        data, name = source.read(), source_name(file) or "stdin"
         try:
-            facts = measure(data, source_name(file) or "stdin", request)
+            facts = measure(data, name, request)
         except DocumentInvalid as error:
             if not isinstance(error, SessionInvalid):
-                error.hint = "name a session (docs/formats.md lists them) or JSON"
+                error.message = f"'{name}' is neither a session nor JSON: {error.message}"
+                error.hint = "name a session (docs/formats.md lists them) or JSON; 'ctx put' stores any file"
             raise
     if facts.references.total:
         handle = find_store(store, scope)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from castore.cli.output import Count, Size, plural
 from castore.digest import Digest
+from castore.report.figures import turns_text
+from castore.report.model import Listed
 
 if TYPE_CHECKING:
-    from castore.report.model import DocumentFacts, FoldFacts, Listed, ReferenceFacts, SessionFacts
+    from castore.report.model import DocumentFacts, FoldFacts, ReferenceFacts, SessionFacts
 
 __all__ = ["Path", "Table", "document_head", "document_tables", "session_head", "session_tables"]
 
@@ -77,7 +79,7 @@ def session_tables(facts: SessionFacts, rows_max: int) -> Iterator[Table]:
         [
             (
                 "turn",
-                _span(turn.first, turn.last),
+                turns_text(turn.first, turn.last),
                 Size(turn.size),
                 Count(sum(turn.tokens.values())),
                 max(turn.tokens, key=lambda kind: turn.tokens[kind], default=None),
@@ -91,7 +93,7 @@ def session_tables(facts: SessionFacts, rows_max: int) -> Iterator[Table]:
         [
             (
                 "payload",
-                each.turn,
+                turns_text(each.turn, each.turn),
                 each.line,
                 each.tool or each.label,
                 Size(each.size),
@@ -120,6 +122,19 @@ def session_tables(facts: SessionFacts, rows_max: int) -> Iterator[Table]:
     )
     yield _fold_table(facts.fold, facts.size, rows_max)
     yield _reference_table(facts.references)
+    yield (
+        ("oddity", "line", ""),
+        [("oddity", each.line, each.words) for each in facts.oddities.shown[:rows_max]],
+    )
+    yield _more_table(
+        rows_max,
+        tool=facts.tools,
+        turn=Listed(facts.turn_facts, len(facts.turn_facts)),
+        payload=facts.payloads,
+        repeat=facts.repeats,
+        fold=Listed() if facts.fold is None else facts.fold.spans,
+        oddity=facts.oddities,
+    )
 
 
 def _view_table(facts: SessionFacts, tokens: str) -> Table:
@@ -145,16 +160,17 @@ def _view_table(facts: SessionFacts, tokens: str) -> Table:
 
 
 def _fold_table(fold: FoldFacts | None, size: int, rows_max: int) -> Table:
-    headings = ("fold", "", "bytes", "then", "saved", "object")
+    headings = ("fold", "", "line", "bytes", "then", "saved", "object")
     if fold is None:
         return headings, []
     rows: list[Sequence[Any]] = [
-        ("fold", plural(fold.values, "value"), Size(size), Size(fold.size), _percent(fold.saved), None)
+        ("fold", plural(fold.values, "value"), None, Size(size), Size(fold.size), _percent(fold.saved), None)
     ]
     rows += [
         (
             "fold",
             each.path,
+            each.line,
             Size(each.size),
             Size(each.reference_size),
             _percent(1 - each.reference_size / each.size),
@@ -210,6 +226,18 @@ def document_tables(facts: DocumentFacts, rows_max: int) -> Iterator[Table]:
     )
     yield _fold_table(facts.fold, facts.size, rows_max)
     yield _reference_table(facts.references)
+    yield _more_table(rows_max, biggest=facts.biggest, fold=facts.fold.spans)
+
+
+def _more_table(rows_max: int, **lists: Listed[Any]) -> Table:
+    """Of each list that was cut how many rows stand, and how many there are."""
+    headings = ("more", "", "shown", "of")
+    rows: list[Sequence[Any]] = []
+    for name, each in lists.items():
+        shown = min(rows_max, len(each.shown))
+        if shown < each.total:
+            rows.append(("more", name, Count(shown), Count(each.total)))
+    return headings, rows
 
 
 # --- Words -----------------------------------------------------------------------------------------
@@ -219,10 +247,6 @@ def _percent(share: float) -> str:
     return f"{round(100 * share)}%"
 
 
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first} to {last}"
-
-
 def _turns(turns: Sequence[int], times: int) -> str:
     more = " …" if times > len(turns) else ""
-    return " ".join(map(str, turns)) + more
+    return ", ".join(turns_text(turn, turn) for turn in turns) + more

@@ -25,7 +25,7 @@ KINDS: dict[str, str] = {
     Share.MEDIA: "media",
     Share.UNKNOWN: "unknown",
     Share.AROUND: "around",
-    Share.UI: "not sent",
+    Share.UI: "ui",
     Share.OUTSIDE: "outside",
 }
 """How each kind is called on the page, in the order in which columns are stacked, the first at the bottom."""

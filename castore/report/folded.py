@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from castore.fold.fold import FoldedSpan, plan_stream
 from castore.fold.policy import FoldPolicy
@@ -14,7 +15,9 @@ __all__ = ["fold_facts"]
 def fold_facts(data: bytes) -> FoldFacts:
     """With the default options. Raises DocumentInvalid, LimitExceeded."""
     report = plan_stream(io.BytesIO(data), FoldPolicy())
-    spans = tuple(_span(each) for each in report.spans[:LISTED_MAX])
+    biggest = report.spans[:LISTED_MAX]
+    lines = _lines_at(data, [each.offset for each in biggest])
+    spans = tuple(_span(each, lines[each.offset]) for each in biggest)
     return FoldFacts(
         report.document.size,
         report.folded_count,
@@ -24,9 +27,19 @@ def fold_facts(data: bytes) -> FoldFacts:
     )
 
 
-def _span(span: FoldedSpan) -> FoldSpan:
+def _lines_at(data: bytes, offsets: Sequence[int]) -> dict[int, int]:
+    """The line, from 1, of each offset; every line end is counted once."""
+    lines, at, line = {}, 0, 1
+    for offset in sorted(offsets):
+        line += data.count(b"\n", at, offset)
+        lines[offset], at = line, offset
+    return lines
+
+
+def _span(span: FoldedSpan, line: int) -> FoldSpan:
     return FoldSpan(
         span.path,
+        line,
         span.offset,
         str(span.kind),
         span.literal_bytes,

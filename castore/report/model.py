@@ -212,9 +212,11 @@ class StrategyFacts:
 
 @dataclass(frozen=True, slots=True)
 class FoldSpan:
-    """One value that a fold would move. size: of its literal; reference_size: of what stands there then."""
+    """One value that a fold would move. size: of its literal; reference_size: of what stands there then.
+    line: of the file, from 1, where it begins."""
 
     path: str
+    line: int
     offset: int
     kind: str
     size: int

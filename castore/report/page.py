@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from castore.errors import CastoreError
 from castore.report import charts, text
-from castore.report.figures import KINDS
+from castore.report.figures import KINDS, named, turns_text
 from castore.report.sections import EXPLAINED, Facts, beginning, sections, totals
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _environment() -> Environment:
         "plain": text.plain,
         "short": text.short_count,
         "size": text.size_text,
+        "turn_text": _turn_text,
         "count": text.count_text,
     }
     more: dict[str, Any] = {
@@ -91,11 +92,16 @@ def _environment() -> Environment:
         "kinds": KINDS,
         "percent": text.percent_text,
         "plural": text.plural,
-        "reasons": {"ui": "not sent"},
         "share_bar": charts.share_bar,
+        "turn_named": lambda turn: named(_turn_text(turn)),
+        "turns_text": turns_text,
     }
     environment.globals |= more
     return environment
+
+
+def _turn_text(turn: int) -> str:
+    return turns_text(turn, turn)
 
 
 def _template(name: str) -> str:

@@ -84,6 +84,44 @@ class TestOfASession:
         assert row["payloads"]["total"] > 2
         assert all(len(each["turns"]) <= 2 for each in row["stability"])
 
+    def test_a_value_that_folds_is_told_with_its_line(self, desk: Desk) -> None:
+        data = session(30)
+        (_, *rows) = lists(desk("stats", "-", stdin=data).out)["fold"]
+        lines = data.splitlines()
+        assert len(rows) == 10
+        for path, line, size, *_ in rows:
+            value = json.loads(lines[int(line) - 1])
+            assert path == "$.message.content[0].text"
+            assert len(json.dumps(value["message"]["content"][0]["text"], ensure_ascii=False)) <= int(size)
+            assert int(size) < len(lines[int(line) - 1])
+
+    def test_what_a_list_leaves_out_is_said(self, desk: Desk) -> None:
+        data = session(30)
+        facts = measure(data, "stdin")
+        assert isinstance(facts, SessionFacts)
+        told = lists(desk("stats", "-n", "3", "-", stdin=data).out)
+        assert ["payload", "3", str(facts.payloads.total)] in told["more"]
+        assert ["turn", "3", str(len(facts.turn_facts))] in told["more"]
+        for name, shown, total in told["more"]:
+            assert len(told[name]) - (name == "fold") == int(shown) < int(total)
+
+    def test_nor_is_more_than_there_is_said_to_be_shown(self, desk: Desk) -> None:
+        data = session(40)
+        facts = measure(data, "stdin")
+        assert isinstance(facts, SessionFacts)
+        told = lists(desk("stats", "-n", "999", "-", stdin=data).out)
+        assert told["more"] == [["payload", "100", str(facts.payloads.total)]]
+
+    def test_oddities_are_told(self, desk: Desk) -> None:
+        told = lists(desk("stats", "-", stdin=session(3)[:-40]).out)
+        assert told["oddities"] == [["1"]]
+        assert told["oddity"] == [[str(session(3).count(b"\n")), told["oddity"][0][1]]]
+
+    def test_what_stands_before_the_first_turn_is_said_as_on_the_page(self, desk: Desk) -> None:
+        (desk.folder / "log").write_text("no JSON\n")
+        told = lists(desk("stats", "--format", "pi", str(desk.folder / "log")).out)
+        assert told["turn"][0][0] == "before the first"
+
     def test_json_is_all_facts_but_for_what_each_part_says(self, desk: Desk) -> None:
         row = json.loads(desk("stats", "--json", "-", stdin=SESSION).out)
         whole = json.loads(json.dumps(to_json(measure(SESSION, "stdin"))))
@@ -147,6 +185,7 @@ class TestThePage:
         page = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", columns, re.M))
         told = lists(desk("stats", "-", stdin=session(30)).out)
         told |= {"reference": lists(desk("stats", desk.view).out)["reference"]}
+        told |= {"oddity": lists(desk("stats", "-", stdin=session(3)[:-40]).out)["oddity"]}
         told |= {"biggest": lists(desk("stats", "-", stdin=DOCUMENT).out)["biggest"]}
         tables = {name: rows for name, rows in told.items() if len(rows[0]) > 1}
         assert set(page) == set(tables)
@@ -188,8 +227,16 @@ class TestWhatIsRefused:
     def test_what_is_no_json(self, desk: Desk) -> None:
         told = desk("stats", "-", stdin=b"hello\n")
         assert (told.code, told.out) == (18, "")
+        assert "error: 'stdin' is neither a session nor JSON: " in told.err
         assert "stdin: byte 0" in told.err
         assert "hint: name a session" in told.err
+
+    def test_a_log_is_named_and_said_to_be_neither(self, desk: Desk) -> None:
+        (desk.folder / "1.log").write_text("2026-11-30 12:00:00 INFO started\n")
+        for command in (["stats"], ["stats", "--json"], ["report"]):
+            told = desk(*command, str(desk.folder / "1.log"))
+            assert told.code == 18
+            assert re.search(r"1\.log' is neither a session nor JSON: ", told.err)
 
     def test_a_file_that_is_not_there(self, desk: Desk) -> None:
         assert desk("stats", "nowhere.jsonl").code != 0
