@@ -15,6 +15,7 @@ from castore.report.model import (
     EXCERPT_CHARACTERS_MAX,
     PROSE_CHARACTERS_MAX,
     Listed,
+    Payload,
     SessionFacts,
     Share,
     to_json,
@@ -161,6 +162,25 @@ class TestPayloads:
                 whole = json.loads(each)["messages"][0]["content"]
                 assert " ".join(whole.split()).startswith(payload.excerpt.removesuffix("…"))
                 assert len(payload.excerpt) <= EXCERPT_CHARACTERS_MAX
+
+
+class TestThinking:
+    @pytest.mark.parametrize("is_ascii", [True, False])
+    @pytest.mark.parametrize(
+        "thought", ['The "row" is odd', "中\U0001f600\ud83d" * 900, "", '{"thinking": "x"}', "a\\" * 500]
+    )
+    def test_its_excerpt_is_what_was_thought(self, thought: str, is_ascii: bool) -> None:
+        block = {"type": "thinking", "signature": "c2ln" * 90, "thinking": thought}
+        said = [{"role": "assistant", "content": [block, {"type": "text", "text": "done"}]}]
+        body = {"messages": [{"role": "user", "content": "go"}, *said]}
+        data = json.dumps(body, ensure_ascii=is_ascii).encode("utf-8", "replace")
+        facts = facts_of(data, ViewRequest(format="anthropic"))
+        whole = " ".join(json.loads(data)["messages"][1]["content"][0]["thinking"].split())
+        for each in (*facts.payloads.shown, *facts.pairs.shown):
+            if each.kind is Share.THINKING:
+                told = each.excerpt if isinstance(each, Payload) else each.text
+                assert whole.startswith(told.removesuffix("…"))
+                assert len(told) >= min(len(whole), EXCERPT_CHARACTERS_MAX - 2)
 
 
 class TestTools:
