@@ -6,12 +6,15 @@ Law: of what has a line of its own the place is the line, of other entries which
 
 from __future__ import annotations
 
+from castore.overview.markup import markup_rows
+from castore.overview.pieces import piece_rows
 from castore.overview.tables import Table, read_table
 from castore.overview.wrapped import wrapped_rows
 
 __all__ = ["entries_of"]
 
 _LINES_MIN = 6
+_PIECES_CHARACTERS_MIN = 500
 
 
 def entries_of(text: str) -> Table | None:
@@ -19,4 +22,7 @@ def entries_of(text: str) -> Table | None:
     table = read_table(text) if text.count("\n") >= _LINES_MIN else None
     if table is not None and table.format == "jsonl":
         return table
-    return wrapped_rows(text) or table
+    wrapped = markup_rows(text) or wrapped_rows(text)
+    if wrapped is not None or table is not None:
+        return wrapped or table
+    return piece_rows(text) if len(text) >= _PIECES_CHARACTERS_MIN else None

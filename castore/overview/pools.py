@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import Any
 
 from castore.overview.entries import entries_of
+from castore.overview.lefts import left_columns
 from castore.overview.tables import Table, read_json, word_columns
 
 __all__ = ["Pool", "Step", "grow", "grow_entries"]
@@ -350,6 +351,9 @@ def _words(pool: Pool, texts: Sequence[str], places: list[int] | None) -> Iterat
         owners = which if places is None else [places[at] for at in which]
         for column, values in enumerate(columns):
             yield Pool(Step.COLUMN, values, pool, "", owners, [column] * len(values), pool.depth + 1, 2)
+    for values, there in left_columns(texts):
+        has = places if there is None else there if places is None else [places[at] for at in there]
+        yield Pool(Step.COLUMN, values, pool, "", has, [0] * len(values), pool.depth + 1, 2)
 
 
 def _is_json_like(text: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["REST", "Table", "read_json", "read_table", "word_columns"]
+__all__ = ["REST", "STAMP", "Table", "number_of", "numeric", "read_json", "read_table", "word_columns"]
 
 REST = ""
 """The name of what a line of pairs says besides them."""
@@ -22,6 +22,8 @@ _LINES_MIN = 6
 _PAIR = re.compile(r'(?<![^\s,;({])([A-Za-z_][\w.-]{0,40})=("(?:[^"\\]|\\.)*"|\'[^\']*\'|[^\s,;]*)')
 _NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?\Z")
 _MEASURE = re.compile(r"[(\[<]?(-?\d{1,30}(?:\.\d{1,30})?)(?:%|[kMGT]?i?B|[mun\u00b5]?s|x)?[)\]>]?[,;:.]?\Z")
+STAMP = re.compile(r"[\[(]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)(?![\w.])")
+"""A moment at the beginning of a line."""
 _WORDS_MAX = 24
 _PLAIN_NAME = re.compile(r"[^\W\d][\w .()/%#-]{0,40}\Z")
 
@@ -168,10 +170,10 @@ def word_columns(texts: Sequence[str]) -> Iterator[tuple[list[list[Any]], list[i
             continue
         which = [at for at, each in enumerate(words) if len(each) == width]
         columns = [list(column) for column in zip(*(words[at] for at in which), strict=True)]
-        yield [_numeric(column) for column in columns], which
+        yield [numeric(column) for column in columns], which
 
 
-def _numeric(column: list[str]) -> list[Any]:
+def numeric(column: list[str]) -> list[Any]:
     """Numbers as numbers, with their units and brackets off, where nearly all are."""
     sample = column[:: max(1, len(column) // 16)]
     if sum(_MEASURE.match(word) is not None for word in sample) * 8 < 7 * len(sample):
@@ -202,6 +204,11 @@ def _typed(row: list[str]) -> list[Any]:
     return [_number(cell) if _NUMBER.match(cell) else cell for cell in map(str.strip, row)]
 
 
+def number_of(text: str) -> Any:
+    """The number that a text says, or the text."""
+    return _number(text) if _NUMBER.match(text) else text
+
+
 def _number(text: str) -> int | float:
     return int(text) if len(text) < 19 and text.lstrip("-").isdigit() else float(text)
 
@@ -219,5 +226,7 @@ def _pairs(texts: list[str], sample: list[str]) -> Table | None:
             name: _number(value) if _NUMBER.match(value) else value.strip("\"'") for name, value in found
         }
         row[REST] = _PAIR.sub(r"\1=", text).strip()
+        if "time" not in row and (stamp := STAMP.match(text)) is not None:
+            row["time"] = stamp[1].replace(",", ".")
         values.append(row)
     return Table("pairs", values, range(len(texts)), texts)

@@ -25,16 +25,21 @@ CHARACTERS_MAX = 2_000
 _WORDS_CHARACTERS_MAX = 8_000_000
 _FEW_VALUES = 12
 _NOVEL_SHARE_MAX = 0.1
+_ALPHABET_MAX = 24
+_ALPHABET_SAMPLE_MIN = 400
 _TOKEN = re.compile(r"(?=\S*\d)[A-Za-z0-9+/_=.:-]{6,}\Z|[A-Za-z0-9+/=]{16,}\Z")
 _HEX_TOKEN = re.compile(r"[0-9a-f-]{6,}\Z|[0-9A-F-]{6,}\Z")
 _WORD = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEVEL = re.compile(
-    r"\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE|PANIC)\b", re.I
+    r"(?<![\w./\\-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE"
+    r"|PANIC)(?![\w/\\-]|\.\w)",
+    re.I,
 )
 SEVERE = re.compile(
-    r"(?i:\b(?:error|err|fatal|panic|critical|crit|severe|emerg|alert|exception|traceback|corrupt(?:ed|ion)?|fail(?:ed|ure|ures|s)?"
+    r"(?i:(?<![\w/\\])(?:error|err|fatal|panic|critical|crit|severe|emerg|alert|exception|traceback|corrupt(?:ed|ion)?|fail(?:ed|ure|ures|s)?"
     r"|denied|refused|reset|abort(?:ed)?|crash(?:ed)?|killed|oom|segfault|timed? ?out|timeout"
-    r"|unreachable|invalid|violation|rejected|lost|warn(?:ing)?|rollback|rolled back|unexpected|mismatch)\b)"
+    r"|unreachable|invalid|violation|rejected|lost|warn(?:ing)?|rollback|rolled back|unexpected|mismatch)\b"
+    r"(?!\.[a-z]|[/\\]))"
     r"|[A-Z]\w{1,60}(?:Error|Exception)\b|错误|失败|异常|警告|拒绝|超时|崩溃|损坏|エラー|失敗|警告|오류|실패"
 )
 
@@ -108,6 +113,7 @@ def text_findings(
     if plain is not whole:
         quoting = without_digits("\n".join(whole)).split("\n")
         found += _by_template(quoting, total)
+    found += _by_alphabet(texts, total)
     if are_lines:
         found += _by_level(texts, total)
         widths: list[Any] = [len(text.split()) for text in texts]
@@ -238,6 +244,22 @@ def _alarm(text: str) -> str:
 
 
 # --- By what they are made of ----------------------------------------------------------------------
+
+
+def _by_alphabet(texts: Sequence[str], total: int) -> list[Finding]:
+    """Where all are made of few characters (a map, a sequence of bases), those that have another one."""
+    sample = "".join(texts[:: max(1, total // 64)])
+    alphabet = set(sample)
+    if len(alphabet) > _ALPHABET_MAX or len(sample) < _ALPHABET_SAMPLE_MIN:
+        return []
+    # What is rare among the characters of the sample is none of the alphabet either.
+    known = {ord(c): None for c in alphabet if sample.count(c) > 2}
+    strange = [text.translate(known) for text in texts]
+    number = sum(map(bool, strange))
+    if not 0 < number <= max(1, total // 16):
+        return []
+    bits = log2(total / number) + 1
+    return [(at, bits, "character", f"odd '{each[0]}'") for at, each in enumerate(strange) if each]
 
 
 def _is_prose(values: Sequence[str]) -> bool:
