@@ -6,6 +6,8 @@ Nothing is ever fetched, nothing of a session runs, and the console stays empty.
 from __future__ import annotations
 
 import shutil
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,16 @@ def look(browser: Any, pages: dict[str, Path]) -> Iterator[Look]:
         context.close()
     assert asked == []
     assert told == []
+
+
+def brightness(png: bytes) -> int:
+    """Of a picture of one pixel: the sum of red, green, and blue."""
+    packed, at = b"", 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        packed += png[at + 8 : at + 8 + length] if png[at + 4 : at + 8] == b"IDAT" else b""
+        at += length + 12
+    return sum(zlib.decompress(packed)[1:4])  # Whatever the filter, it is of zeros.
 
 
 class TestCopying:
@@ -206,6 +218,39 @@ class TestWhereverItIsShown:
         page = look(name, viewport={"width": 360, "height": 700})
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+    def test_on_a_desk_no_table_is_cut(self, look: Look) -> None:
+        page = look("one", viewport={"width": 1280, "height": 800})
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+        cut = [
+            region.get_attribute("aria-label")
+            for region in page.query_selector_all(".scroll")
+            if region.evaluate("each => each.scrollWidth > each.clientWidth")
+        ]
+        assert cut in ([], ["Turns"])  # A column a kind.
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_on_a_phone_it_is_seen_where_a_table_goes_on(self, look: Look, scheme: str) -> None:
+        """A shadow at the right, which is gone at the end."""
+        page = look("one", viewport={"width": 360, "height": 640}, color_scheme=scheme)
+        region = page.locator("#s1-payloads .scroll")
+        region.scroll_into_view_if_needed()
+
+        def edge() -> int:
+            box = region.bounding_box()
+            clip = {"x": box["x"] + box["width"] - 3, "y": box["y"] + 20, "width": 1, "height": 1}
+            return brightness(page.screenshot(clip=clip))
+
+        there = edge()
+        region.evaluate("each => { each.scrollLeft = each.scrollWidth }")
+        page.wait_for_timeout(100)
+        assert edge() - there > 15
+
+    def test_on_a_phone_rows_are_short(self, look: Look) -> None:
+        page = look("one", viewport={"width": 360, "height": 640})
+        for table in ("payloads", "moved"):
+            rows = page.query_selector_all(f"#s1-{table} tbody tr")
+            assert max(row.bounding_box()["height"] for row in rows) < 90
 
     def test_in_the_dark(self, look: Look) -> None:
         page = look("one", color_scheme="dark")
