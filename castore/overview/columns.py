@@ -6,6 +6,7 @@ stand apart has none. Numbers of any size and strings of any length are looked a
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -22,7 +23,9 @@ from castore.overview.rarity import (
     rare_values,
     sign_outliers,
 )
+from castore.overview.series import spikes
 from castore.overview.texts import text_findings
+from castore.overview.words import plain, visible
 
 __all__ = ["NAMES", "column_findings", "value_text"]
 
@@ -38,6 +41,8 @@ NAMES: dict[type, str] = {
 _VALUE_CHARACTERS = 24
 _ORDER_SHARE = 40
 _HUGE = 1e290
+_CONTRAST = 16
+_FRACTION = re.compile(r"\.\d+")
 _DISTINCT_IDS = (
     "id",
     "key",
@@ -57,7 +62,8 @@ _DISTINCT_IDS = (
 def value_text(value: Any) -> str:
     """A scalar in a few characters; of a container, what it is."""
     if isinstance(value, str):
-        short = " ".join(value[: _VALUE_CHARACTERS * 2].split())
+        short = value[: _VALUE_CHARACTERS * 2]
+        short = visible(short) if len(short) <= _VALUE_CHARACTERS else plain(short)
         return f"'{short[:_VALUE_CHARACTERS]}…'" if len(short) > _VALUE_CHARACTERS else f"'{short}'"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
@@ -189,9 +195,12 @@ def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Fin
     if count:
         edge = ascending[count - 1]
         found += [(at, bits, "low", value_text(values[at])) for at, x in enumerate(numbers) if x <= edge]
+    found += [
+        (at, bits, "spike", f"{value_text(values[at])} unlike its neighbours") for at, bits in spikes(numbers)
+    ]
     negative, zero = sign_outliers(ascending)
     if negative:
-        bits = log2(total / negative)
+        bits = log2(total / negative) + 2  # A sign that changed tells more than a value that is rare.
         found += [(at, bits, "negative", value_text(values[at])) for at, x in enumerate(numbers) if x < 0]
     if zero:
         bits = 0.9 * log2(total / zero)
@@ -285,6 +294,10 @@ def _lengths(values: Sequence[Any]) -> list[Finding]:
     count, bits = high_tail(ordered)
     if count:
         tail = {length: bits for length in counts if length >= ordered[-count]}
+    empty, least = lengths.count(0), min((length for length in counts if length), default=0)
+    if 0 < empty <= max(1, len(lengths) // 40) and empty * _CONTRAST <= counts[least]:
+        # Nothing at all is more than one less.
+        rare = {**rare, 0.0: max(rare.get(0.0, 0.0), log2(len(lengths) / empty) + 1)}
     found: list[Finding] = []
     for at, length in enumerate(lengths):
         bits = max(rare.get(length, 0.0), tail.get(length, 0.0))
@@ -327,7 +340,11 @@ def _of_moments(values: Sequence[str], moments: list[float | None]) -> list[Find
     found = [(places[at], bits, what, reason) for at, bits, what, reason in inner]
     if len(numbers) == len(values) and len(set(map(len, values))) == 1:
         return found
-    kinds = [(len(text), moment is None) for text, moment in zip(values, moments, strict=True)]
+    # How many digits a second has is no matter: zeros at its end may be left out.
+    kinds = [
+        (len(_FRACTION.sub("", text, 1) if "." in text else text), moment is None)
+        for text, moment in zip(values, moments, strict=True)
+    ]
     rare = rare_values(Counter(kinds), len(kinds))
     if rare:
         found += [

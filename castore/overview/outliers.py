@@ -8,13 +8,17 @@ outliers.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from math import log2
 from typing import Any
 
+from castore.overview.classes import class_findings
 from castore.overview.columns import column_findings, value_text
 from castore.overview.excerpt import Odd, excerpt_of
+from castore.overview.inner import narrowed, within
 from castore.overview.model import Outlier, Place
 from castore.overview.places import named, place_of
 from castore.overview.pools import Pool, Step
@@ -30,6 +34,8 @@ _SHORT_LIST = 8
 _CANDIDATES_MAX = 400
 _CLEAR_SHARE = 0.3
 _BLOCK_GAP = 2
+_REASONS_MAX = 3
+_WORD = re.compile(r"[^\s'\"]+")
 
 
 @dataclass(slots=True)
@@ -47,8 +53,9 @@ def find_outliers(pools: list[Pool], *, is_read: bool = False, is_part: bool = F
     """is_read: the whole is a text or a string that was read as JSON. is_part: entries in between are not
     here, so that gaps say nothing."""
     entries: dict[tuple[int, int], _Entry] = {}
+    classes, explained = class_findings(pools)
     for pool in pools:
-        for at, bits, what, reason in _findings(pool):
+        for at, bits, what, reason in _findings(pool, is_extra=id(pool) not in explained):
             if is_part and what == "gap":
                 continue
             unit, index = _unit(pool, at)
@@ -58,7 +65,7 @@ def find_outliers(pools: list[Pool], *, is_read: bool = False, is_part: bool = F
                 continue
             entry = entries.setdefault((id(unit), index), _Entry(unit, index))
             entry.odd.append(Odd(pool, at, bits, what, reason))
-    for pool, at, bits, what, reason in _missing(pools):
+    for pool, at, bits, what, reason in chain(_missing(pools), classes):
         unit, index = _unit(pool, at)
         entry = entries.setdefault((id(unit), index), _Entry(unit, index))
         entry.odd.append(Odd(pool, at, bits, what, reason))
@@ -73,8 +80,9 @@ def find_outliers(pools: list[Pool], *, is_read: bool = False, is_part: bool = F
     return [_outlier(group, is_read=is_read) for group in groups]
 
 
-def _findings(pool: Pool) -> list[tuple[int, float, str, str]]:
-    """Those of one pool, each with its reason in words."""
+def _findings(pool: Pool, *, is_extra: bool = True) -> list[tuple[int, float, str, str]]:
+    """Those of one pool, each with its reason in words. is_extra: whether it says something that few have
+    it."""
     label = named(pool, _entry_pool(pool))
     is_one_type = len(pool.values) >= ENTRIES_MIN and set(map(type, pool.values)) == {str}
     found = [
@@ -86,7 +94,7 @@ def _findings(pool: Pool) -> list[tuple[int, float, str, str]]:
             counts=pool.counted if is_one_type else None,
         )
     ]
-    if pool.step is Step.MEMBER and pool.parent is not None:
+    if is_extra and pool.step is Step.MEMBER and pool.parent is not None:
         found += _of_presence(pool, label)
     return found
 
@@ -94,10 +102,15 @@ def _findings(pool: Pool) -> list[tuple[int, float, str, str]]:
 def _of_presence(pool: Pool, label: str) -> list[tuple[int, float, str, str]]:
     """Of a name that only few have: those that have it. The ones that lack it are the parent's."""
     total, extra = pool.among, len(pool.extra)
-    if 0 < extra <= max(1, total // 16) and total >= ENTRIES_MIN:
+    if 0 < extra <= _few(total) and total >= ENTRIES_MIN:
         bits = log2(total / extra) + 1
         return [(at, bits, "extra", f"extra key '{label}'") for at in range(extra)]
     return []
+
+
+def _few(total: int) -> int:
+    """How many may have, or lack, a name that the others lack or have."""
+    return max(1, min(total // 16, 4 + total // 100))
 
 
 def _missing(pools: list[Pool]) -> list[tuple[Pool, int, float, str, str]]:
@@ -108,7 +121,7 @@ def _missing(pools: list[Pool]) -> list[tuple[Pool, int, float, str, str]]:
         if pool.parent is None or not lacking:
             continue
         total = len(pool.values) + lacking
-        if lacking <= max(1, total // 16) and total >= ENTRIES_MIN:
+        if lacking <= _few(total) and total >= ENTRIES_MIN:
             bits = log2(total / lacking) + 1
             found += [
                 (pool.parent, at, bits, f"missing {pool.name}", f"no '{pool.name}'") for at in pool.missing
@@ -210,15 +223,40 @@ def _groups(ranked: list[_Entry]) -> list[list[_Entry]]:
 
 def _outlier(group: list[_Entry], *, is_read: bool) -> Outlier:
     entry = group[0]
-    reasons = list(dict.fromkeys(_reason(odd) for odd in entry.odd))[:3]
+    reasons = _reasons(entry.odd)
+    pool, index, stop, odd = entry.pool, entry.index, entry.stop, entry.odd
+    place = _place(entry, is_read=is_read)
+    if stop - index == 1 and (inner := narrowed(pool, index, odd)) != (pool, index):
+        pool, index = inner
+        place, stop, odd = place_of(pool.way(index), is_read=is_read), index + 1, within(odd, *inner)
     return Outlier(
-        _place(entry, is_read=is_read),
+        place,
         tuple(reasons),
-        excerpt_of(entry.pool, entry.index, entry.stop, entry.odd, _EXCERPT_BYTES),
+        excerpt_of(pool, index, stop, odd, _EXCERPT_BYTES),
         round(entry.bits, 2),
         tuple(_place(each, is_read=is_read) for each in group[1 : 1 + _ALIKE_MAX]),
         len(group) - 1,
     )
+
+
+def _reasons(every: list[Odd]) -> list[str]:
+    """The clearest three; one that says no more than one before it, or the same value twice, is left out."""
+    kept: list[str] = []
+    known: list[set[str]] = []
+    values: set[tuple[int, int]] = set()
+    for odd in every:
+        reason, value = _reason(odd), (id(odd.pool), odd.index)
+        words = set(_WORD.findall(reason)) - {"number"}
+        if any(words <= each for each in known) and (words or reason in kept):
+            continue
+        if value in values and odd.what.startswith("number"):
+            continue
+        kept.append(reason)
+        known.append(words)
+        values.add(value)
+        if len(kept) == _REASONS_MAX:
+            break
+    return kept
 
 
 def _reason(odd: Odd) -> str:

@@ -2,8 +2,8 @@
 the gap between them and the rest.
 
 Laws: what is said depends on the values and their order alone. Where many stand apart, none does: at most
-one in SHARE of the entries is rare. A tail is judged by the tail itself, on a linear and on a logarithmic
-scale, so heavy-tailed and uniform numbers have no outliers of their own.
+one in SHARE of the entries is rare, and of many one in a hundred. A tail is judged by the tail itself, on a
+linear and on a logarithmic scale, so heavy-tailed and uniform numbers have no outliers of their own.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ ENTRIES_MIN = 6
 """Among fewer entries nothing stands apart."""
 
 _SHARE = 16
+_RARE_MAX = 4
 _CONTRAST = 4
 _PLAIN_BITS_MIN = 13.0
 _LOG_BITS_MIN = 5.0
@@ -57,7 +58,7 @@ def rare_values(counts: Mapping[Value, int], total: int) -> dict[Value, float]:
         return {}
     sizes = Counter(counts.values())
     ladder = sorted(sizes)
-    most = max(1, total // _SHARE)
+    most = max(1, min(total // _SHARE, _RARE_MAX + total // 100))
     mass, masses, cut = 0, {}, 0
     for size, following in pairwise(ladder):
         mass += size * sizes[size]

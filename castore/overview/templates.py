@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from castore.overview.tokens import hide_tails, hide_tokens
+
 __all__ = ["joined", "shapes", "unquoted", "without_digits"]
 
 _DIGITS = str.maketrans("123456789", "000000000")
@@ -27,7 +29,8 @@ def joined(texts: Sequence[str]) -> list[str]:
     if _HEX.search(sample):
         # Where there are digests, one of a hundred has no digit in it.
         whole = _HEX_RUN.sub("~", whole)
-    return whole.split("\n")
+    whole = hide_tokens(whole, sample)
+    return hide_tails(whole.split("\n"))
 
 
 def unquoted(plain: list[str]) -> list[str]:
