@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from castore.overview.texts import SEVERE, novel_words
-from castore.overview.words import clip
+from castore.overview.words import clip, plain, visible
 
 if TYPE_CHECKING:
     from castore.overview.pools import Pool
@@ -26,6 +26,7 @@ _LEAVES_MAX = 400
 _OUTLINE_DEPTH = 3
 _OUTLINE_MEMBERS = 24
 _WINDOW_BEFORE = 40
+_AS_IT_IS = 80
 _OTHERS = 60
 _OTHERS_CHARACTERS = 4_000
 _SEARCHED_CHARACTERS = 200_000
@@ -66,7 +67,7 @@ def excerpt_of(pool: Pool, index: int, stop: int, odd: list[Odd], bytes_max: int
         return _window(value, pool, index, bytes_max, is_quoted=True)
     whole = compact(value)
     if whole is not None and len(whole.encode("utf-8", "backslashreplace")) <= bytes_max // 2:
-        return whole
+        return visible(whole)
     return _fields(value, pool, index, odd, bytes_max)
 
 
@@ -128,7 +129,7 @@ def _lines(pool: Pool, index: int, stop: int, odd: list[Odd], bytes_max: int) ->
 
 
 def _fields(value: Any, pool: Pool, index: int, odd: list[Odd], bytes_max: int) -> str:
-    """`status 500, note "upstream reset", …`: odd ones first."""
+    """`status 500, note "upstream reset", …`: odd ones first, then those beside them."""
     parts: list[str] = []
     used = 0
     shown: set[str] = set()
@@ -145,7 +146,8 @@ def _fields(value: Any, pool: Pool, index: int, odd: list[Odd], bytes_max: int) 
         )
         used += _add(parts, f"{path}: {text}", bytes_max - used)
     leaves = [(path, leaf) for path, leaf in _leaves(value) if path not in shown]
-    leaves.sort(key=lambda pair: _rank(*pair))
+    near = {path.rpartition(".")[0] for path in shown}
+    leaves.sort(key=lambda pair: (pair[0].rpartition(".")[0] not in near, *_rank(*pair)))
     for path, leaf in leaves:
         if used > bytes_max - 16:
             break
@@ -251,7 +253,7 @@ def _short(value: Any, bytes_max: int) -> str:
             text = f"[{len(value):,} items]" if isinstance(value, list) else f"{{{len(value):,} members}}"
         else:
             text = "a huge number"
-    return clip(plain(text), bytes_max)
+    return clip(visible(text), bytes_max)  # As JSON it is on one line, and each blank in it counts.
 
 
 # --- Windows ---------------------------------------------------------------------------------------
@@ -260,7 +262,9 @@ def _short(value: Any, bytes_max: int) -> str:
 def _window(text: str, pool: Pool, index: int, bytes_max: int, *, is_quoted: bool = False) -> str:
     """`text` in one line, or what is odd in it: where most words are that others have not."""
     text = text[:_SEARCHED_CHARACTERS]
-    flat = plain(text.strip())
+    if is_quoted and len(text) <= _AS_IT_IS:
+        return f'"{clip(visible(text), bytes_max - 2)}"'  # A blank at its end may be what is odd.
+    flat = plain(text)
     if len(flat.encode("utf-8", "backslashreplace")) <= bytes_max - 2:
         return f'"{flat}"' if is_quoted else flat
     at = _novel_at(flat, pool, index)
@@ -305,9 +309,3 @@ def _novel_at(flat: str, pool: Pool, index: int) -> int:
 def _alarm_at(flat: str) -> int:
     found = SEVERE.search(flat)
     return found.start() if found else 0
-
-
-def plain(text: str) -> str:
-    """On one line, without what would steer a terminal."""
-    text = " ".join(text.split())
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
 
-__all__ = ["age_text", "clip", "count_text", "date_text", "iso_text", "plural", "size_text"]
+__all__ = [
+    "age_text",
+    "clip",
+    "count_text",
+    "date_text",
+    "iso_text",
+    "plain",
+    "plural",
+    "size_text",
+    "visible",
+]
+
+_BLANKS = re.compile(r"[ \t-\r\x1c-\x1f\x85\u2028\u2029\u3000]+")
+_SHORT_CODES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def size_text(size: int) -> str:
@@ -67,3 +81,26 @@ def clip(text: str, bytes_max: int, *, from_end: bool = False) -> str:
     if from_end:
         return "…" + data[len(data) - bytes_max + 3 :].decode("utf-8", "ignore")
     return data[: bytes_max - 3].decode("utf-8", "ignore") + "…"
+
+
+def plain(text: str) -> str:
+    """On one line, blanks in a row as one, and none at the ends; else as `visible`."""
+    text = " ".join(text.split()) if text.isascii() else _BLANKS.sub(" ", text).strip(" ")
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """On one line, every blank kept; of what would steer a terminal, of what nobody sees, and of blanks that
+    are none of the keyboard's, the code: `\\x1b`, `\\u200b`, `\\xa0`."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each == "\u3000" else _code(each) for each in text)
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    if character in _SHORT_CODES:
+        return _SHORT_CODES[character]
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -9,6 +9,7 @@ Every address that is given is what `ctx cat` takes.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,10 @@ from castore.digest import Digest
 from castore.errors import InvalidOption
 from castore.overview.model import Key, Outlier, Overview, Place
 from castore.overview.overview import LOOKED_BYTES_MAX, overview
-from castore.overview.render import Line, facts_text, render
+from castore.overview.render import Line, Words, fact_words, render
 from castore.overview.words import iso_text, size_text
 from castore.retrieve.address import Address, Range, Unit
-from castore.retrieve.naming import life_words, root_words
+from castore.retrieve.naming import life_words, root_title, root_words
 from castore.roots.model import Root
 from castore.store.life import Life
 from castore.store.reads import ReadCount
@@ -29,6 +30,8 @@ from castore.store.store import Store
 __all__ = ["NAMED_MAX", "Shown", "address_of", "show"]
 
 NAMED_MAX = 20
+
+Onwards = Callable[[int], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,16 @@ class Shown:
         }
 
 
-def show(store: Store, digest: Digest, *, bytes_max: int = SHOWN_BYTES, now: float | None = None) -> Shown:
-    """Raises ObjectMissing, ObjectPurged, ObjectDamaged; InvalidOption for too few bytes."""
+def show(
+    store: Store,
+    digest: Digest,
+    *,
+    bytes_max: int = SHOWN_BYTES,
+    now: float | None = None,
+    onwards: Onwards | None = None,
+) -> Shown:
+    """onwards: how the call reads that says it in so many bytes, whole and in few words; else as `ctx` takes
+    it. Raises ObjectMissing, ObjectPurged, ObjectDamaged; InvalidOption for too few bytes."""
     if not SHOWN_BYTES_MIN <= bytes_max <= COUNT_MAX:
         raise InvalidOption(
             f"--max-bytes must be a number from {SHOWN_BYTES_MIN} on, not {bytes_max}", option="--max-bytes"
@@ -88,11 +99,18 @@ def show(store: Store, digest: Digest, *, bytes_max: int = SHOWN_BYTES, now: flo
     stored_bytes = found.stored_bytes if found is not None else 0
     roots = tuple(store.roots_naming(digest))
     when = now if now is not None else store.parts.clock()
+    words = Words(
+        lambda place: " ".join(map(shlex.quote, address_of(place, told.kind).words())) or "whole",
+        onwards
+        or (lambda wanted: (f"ctx show {digest.short} --max-bytes {wanted}", f"--max-bytes {wanted}")),
+    )
+    # A name is what people know it by: names come before what was only stored.
+    named = sorted(roots, key=lambda root: root.name is None)
     lines = render(
         told,
         _head(digest, told, stored_bytes, life),
-        lambda place: " ".join(map(shlex.quote, address_of(place, told.kind).words())) or "whole",
-        [_named(root, when) for root in roots],
+        words,
+        [(_named(root, when), root_title(root)) for root in named],
         bytes_max,
     )
     return Shown(digest, tuple(lines), told, stored_bytes, life, roots)
@@ -125,13 +143,17 @@ def _overview(store: Store, digest: Digest) -> Overview:
     return sampled(source, kind_of(source))
 
 
-def _head(digest: Digest, told: Overview, stored_bytes: int, life: Life) -> str:
-    """`3f9ac01b77de5a10  1.8 MB, 12,000 items, stored in 201 kB (9.2x), kept`."""
+def _head(digest: Digest, told: Overview, stored_bytes: int, life: Life) -> list[str]:
+    """`3f9ac01b77de5a10  1.8 MB`, `12,000 items`, `stored in 201 kB (9.2x)`, `kept`."""
     ratio = f" ({told.size / stored_bytes:.1f}x)" if stored_bytes else ""
-    head = (
-        f"{digest.short}  {facts_text(told)}, stored in {size_text(stored_bytes)}{ratio}, {life_words(life)}"
-    )
-    return head + (f", looked at {max(1, round(100 * told.share))} % of it" if told.share < 1 else "")
+    first, *rest = fact_words(told)
+    head = [
+        f"{digest.short}  {first}",
+        *rest,
+        f"stored in {size_text(stored_bytes)}{ratio}",
+        life_words(life),
+    ]
+    return head + ([f"looked at {max(1, round(100 * told.share))} % of it"] if told.share < 1 else [])
 
 
 def _named(root: Root, now: float) -> str:

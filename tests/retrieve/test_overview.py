@@ -13,7 +13,7 @@ import pytest
 from castore.overview.columns import column_findings
 from castore.overview.model import Overview
 from castore.overview.overview import overview
-from castore.overview.render import render
+from castore.overview.render import Words, render
 from tests.retrieve.anomalies import ANOMALIES, SHAPES, WORDS, orders, requests, stamp
 from tests.retrieve.texts import FAMILIES
 
@@ -31,7 +31,8 @@ def told(value: Any) -> Overview:
 
 
 def shown(found: Overview, bytes_max: int = 700) -> str:
-    lines = render(found, "0123456789abcdef", lambda place: str(place.item), ["a (put, kept)"], bytes_max)
+    words = Words(lambda place: str(place.item), lambda wanted: (f"show --max-bytes {wanted}", "more"))
+    lines = render(found, ["0123456789abcdef"], words, [("a (put, kept)", "a")], bytes_max)
     return "\n".join(f"{label:<9} {value}" for label, value in lines)
 
 
