@@ -60,7 +60,7 @@ def markup_rows(text: str) -> Table | None:
     rows = _rows(whole)
     if rows is None or rows[-1].end - rows[0].start < _SHARE_MIN * len(text):
         return None
-    values = [_value(text, each) for each in rows]
+    values = _with_numbers([_value(text, each) for each in rows])
     return spanned("markup", text, values, [(each.start, each.end) for each in rows])
 
 
@@ -154,13 +154,47 @@ def _value(text: str, element: _Element, depth: int = 0) -> Any:
     return row
 
 
-def _said(text: str, first: int, after: int) -> Any:
+def _said(text: str, first: int, after: int) -> str:
     inside = text[first:after]
     closing = inside.rfind("</")
     inside = inside[:closing] if closing >= 0 else inside
     return _scalar(inside.replace("<![CDATA[", "").replace("]]>", "").strip())
 
 
-def _scalar(text: str) -> Any:
-    text = unescape(text) if "&" in text else text
-    return number_of(text)
+def _scalar(text: str) -> str:
+    return unescape(text) if "&" in text else text
+
+
+def _with_numbers(rows: list[Any]) -> list[Any]:
+    """What are numbers in nearly all rows as numbers: a name may have only digits by chance."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    numbers: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        for path, said in _leaves(row):
+            seen[path] += 1
+            numbers[path] += _is_number(said)
+    chosen = {path for path, count in numbers.items() if count * 10 >= 9 * seen[path]}
+    return [_converted(row, chosen, ()) for row in rows] if chosen else rows
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*path, name))
+    else:
+        for inner in value:
+            yield from _leaves(inner, (*path, ""))
+
+
+def _converted(value: Any, chosen: set[tuple[str, ...]], path: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        return number_of(value) if path in chosen and _is_number(value) else value
+    if isinstance(value, dict):
+        return {name: _converted(inner, chosen, (*path, name)) for name, inner in value.items()}
+    return [_converted(inner, chosen, (*path, "")) for inner in value]
+
+
+def _is_number(text: str) -> bool:
+    return not isinstance(number_of(text), str) and (text[:1] != "0" or text[1:2] in ("", "."))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
@@ -24,6 +25,7 @@ Found = tuple[list[Any], list[Span]]
 ROWS_MIN = 6
 _WORK = 12
 _TRIES_MAX = 24
+_PRINTED_TRIES_MAX = 3
 _SHARE_MIN = 0.5
 _DEPTH_MAX = 40
 _WIDTH_MAX = 1_000
@@ -37,14 +39,15 @@ _MARKS = re.compile(r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|[\[\]{}(),]")
 def wrapped_rows(text: str) -> Table | None:
     """The rows of JSON, or of a printed list, that are most of this text; None if there are none."""
     reader = _Reader(text)
-    at = tries = 0
+    at = tries = printed = 0
     while tries < _TRIES_MAX and (opening := _OPENING.search(text, at)) is not None:
         at = opening.start()
         if at > (1 - _SHARE_MIN) * len(text) or reader.left <= 0:
             return None
         tries += 1
         found, after = reader.rows_at(at)
-        if found is None and _seems_python(text, at):
+        if found is None and printed < _PRINTED_TRIES_MAX and _seems_python(text, at):
+            printed += 1
             found = _python_rows(text, at)
         if found is not None and found[1][-1][1] - found[1][0][0] >= _SHARE_MIN * len(text):
             return spanned("json", text, *found)
@@ -53,9 +56,26 @@ def wrapped_rows(text: str) -> Table | None:
 
 
 def spanned(form: str, text: str, values: Sequence[Any], spans: Sequence[Span]) -> Table:
-    """A table whose entries are these characters of the text."""
+    """A table whose entries are these characters of the text, and what stands between a few of them."""
+    values, spans = _with_gaps(text, values, spans)
     pieces = [text[first:after] for first, after in spans]
     return Table(form, values, range(len(spans)), pieces, spans=spans)
+
+
+def _with_gaps(
+    text: str, values: Sequence[Any], spans: Sequence[Span]
+) -> tuple[Sequence[Any], Sequence[Span]]:
+    """With a comment, or another word, between two rows as an entry of its own, where few have one."""
+    gaps: list[Span] = []
+    for (_, end), (after, _) in pairwise(spans):
+        first = _after(_BETWEEN, text, end)
+        if first < after:
+            gaps.append((first, first + len(text[first:after].rstrip())))
+    if not 0 < len(gaps) <= max(1, len(spans) // 16):
+        return values, spans
+    said = dict(zip(spans, values, strict=True)) | {gap: text[gap[0] : gap[1]] for gap in gaps}
+    ordered = sorted(said)
+    return [said[span] for span in ordered], ordered
 
 
 def _refused(constant: str) -> None:
