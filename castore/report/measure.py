@@ -61,8 +61,10 @@ def measure(
             raise
         # What looked like a session has a place that is wrong; of anything else nothing need be said.
         why = error.message if error.place is not None else ""
-        return measure_document(data, name, why_no_session=why, is_present=is_present)
-    return measure_session(transcript, name, request, strategies=strategies, is_present=is_present)
+    else:
+        return measure_session(transcript, name, request, strategies=strategies, is_present=is_present)
+    # Only here, where the error is gone, are the records of what is no session, which may be millions.
+    return measure_document(data, name, why_no_session=why, is_present=is_present)
 
 
 def measure_session(
