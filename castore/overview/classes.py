@@ -12,6 +12,7 @@ absent from it but for very few rows.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,24 +53,40 @@ _ABSENT = _Absent
 
 @dataclass(slots=True)
 class _Column:
-    """values: one for each row; _ABSENT where it has none. some: those of the sample. signs: of the sample,
-    what is compared. by_value: whether that is the values themselves."""
+    """some: its values in the sample, _ABSENT where a row has none. signs: what is compared of them.
+    by_value: whether that is the values themselves. total: how many rows there are."""
 
     pool: Pool
-    values: Sequence[Any]
+    total: int
     some: list[Any]
     signs: list[Any]
     by_value: bool
     has_forms: bool
     is_key: bool
-    back: dict[int, int] | None
+    spread: Sequence[Any] | None = None
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """One for each row."""
+        if self.spread is None:
+            if self.pool.owners is None:
+                self.spread = self.pool.values
+            else:
+                spread: list[Any] = [_ABSENT] * self.total
+                for owner, value in zip(self.pool.owners, self.pool.values, strict=True):
+                    spread[owner] = value
+                self.spread = spread
+        return self.spread
 
     def sign(self, value: Any) -> Any:
         return value if self.by_value else _sign(value, has_forms=self.has_forms)
 
     def at(self, row: int) -> int | None:
         """The index in the pool of the value that this row has."""
-        return row if self.back is None else self.back.get(row)
+        if self.pool.owners is None:
+            return row
+        at = bisect_left(self.pool.owners, row)  # They are in the order of the rows.
+        return at if at < len(self.pool.owners) and self.pool.owners[at] == row else None
 
 
 def class_findings(pools: Sequence[Pool]) -> tuple[list[PoolFinding], set[int]]:
@@ -113,19 +130,21 @@ def _columns(rows: Pool) -> list[_Column]:
     total = len(rows.values)
     step = max(1, total // _SAMPLE)
     members = [child for child in rows.children if child.step in (Step.MEMBER, Step.COLUMN)]
-    return [_column(child, total, step) for child in members[:_COLUMNS_MAX]]
+    # Columns of one table have their rows in common.
+    places: dict[int, dict[int, int]] = {}
+    for child in members[:_COLUMNS_MAX]:
+        if child.owners is not None and id(child.owners) not in places:
+            places[id(child.owners)] = {
+                owner: at for at, owner in enumerate(child.owners) if owner % step == 0
+            }
+    return [_column(child, total, step, places.get(id(child.owners))) for child in members[:_COLUMNS_MAX]]
 
 
-def _column(pool: Pool, total: int, step: int) -> _Column:
-    values: Sequence[Any] = pool.values
-    back: dict[int, int] | None = None
-    if pool.owners is not None:
-        spread: list[Any] = [_ABSENT] * total
-        for owner, value in zip(pool.owners, values, strict=True):
-            spread[owner] = value
-        back = {owner: at for at, owner in enumerate(pool.owners)}
-        values = spread
-    some = list(values[::step])
+def _column(pool: Pool, total: int, step: int, places: dict[int, int] | None) -> _Column:
+    if places is None:
+        some = list(pool.values[::step])
+    else:
+        some = [pool.values[places[row]] if row in places else _ABSENT for row in range(0, total, step)]
     scalars = [value for value in some if value is not None and value is not _ABSENT]
     are_scalars = all(type(value) in (str, int, bool) for value in scalars)
     distinct = Counter(scalars) if are_scalars else Counter()
@@ -136,7 +155,7 @@ def _column(pool: Pool, total: int, step: int) -> _Column:
         forms = {_form(value) for value in scalars if type(value) is str}
         has_forms = 1 < len(forms) <= _FORMS_MAX
     signs = some if by_value else [_sign(value, has_forms=has_forms) for value in some]
-    return _Column(pool, values, some, signs, by_value, has_forms, is_key, back)
+    return _Column(pool, total, some, signs, by_value, has_forms, is_key)
 
 
 def _sign(value: Any, *, has_forms: bool) -> Any:

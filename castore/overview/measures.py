@@ -14,17 +14,24 @@ __all__ = ["measure_findings", "number_findings"]
 
 _SLOTS_TEMPLATES_MAX = 12
 _SLOTS_LINES_MIN = 24
+_SLOTS_MAX = 24
 _NUMBER = re.compile(r"\d+")
 
 
 def number_findings(plain: Sequence[str], templates: list[str]) -> list[Finding]:
     """In strings that are alike but for their numbers: a number far from the others in its place."""
     found: list[Finding] = []
-    for template, count in Counter(templates).most_common(_SLOTS_TEMPLATES_MAX):
+    common = [
+        template
+        for template, count in Counter(templates).most_common(_SLOTS_TEMPLATES_MAX)
+        if count >= _SLOTS_LINES_MIN and 0 < template.count("0") <= _SLOTS_MAX
+    ]
+    every: dict[str, list[int]] = {template: [] for template in common}
+    for at, template in enumerate(templates):
+        if template in every:
+            every[template].append(at)
+    for template, places in every.items():
         slots = template.count("0")
-        if count < _SLOTS_LINES_MIN or not 0 < slots <= 24:
-            continue
-        places = [at for at, each in enumerate(templates) if each == template]
         numbers = _NUMBER.findall("\n".join([plain[at] for at in places]))
         if len(numbers) != slots * len(places):
             continue

@@ -177,10 +177,11 @@ def _by_novelty(
     """Those of which half the words are new; and those with any, where no word is rare by chance."""
     spectrum = Counter(frequency.values())
     # In prose every text has words of its own.
-    shares = sorted(
-        sum(1 for word in words[template] if frequency[word] == 1) / max(1, len(words[template]))
-        for template in templates
-    )
+    of = {
+        template: sum(1 for word in inside if frequency[word] == 1) / max(1, len(inside))
+        for template, inside in words.items()
+    }
+    shares = sorted(map(of.__getitem__, templates))
     if shares[len(shares) // 2] > _NOVEL_SHARE_MAX:
         return []
     is_clear = 2 * (spectrum[2] + spectrum[3]) <= spectrum[1] <= total
