@@ -9,6 +9,7 @@ from __future__ import annotations
 from castore.overview.markup import markup_rows
 from castore.overview.pieces import piece_rows
 from castore.overview.tables import Table, read_table
+from castore.overview.tails import tail_rows
 from castore.overview.wrapped import wrapped_rows
 
 __all__ = ["entries_of"]
@@ -22,6 +23,8 @@ def entries_of(text: str) -> Table | None:
     table = read_table(text) if text.count("\n") >= _LINES_MIN else None
     if table is not None and table.format == "jsonl":
         return table
+    if table is not None and table.format == "lines" and (tailed := tail_rows(table)) is not None:
+        return tailed
     wrapped = markup_rows(text) or wrapped_rows(text)
     if wrapped is not None or table is not None:
         return wrapped or table
