@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["argument", "hint", "message"]
+__all__ = ["argument", "hint", "message", "place"]
 
 _ARGUMENTS = {
     "--bytes": "bytes",
@@ -42,6 +42,7 @@ _TOOLS = {
     "show": "ctx_show",
 }
 _QUOTED = re.compile(r"((?<![A-Za-z])'[^']*')")
+_WORDS = re.compile(r"""--(select|items|lines|chars|bytes) ((?:'[^']*'|"'"|[^\s'"])+)(?=\s|$)""")
 _OPTION = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Za-z])(?![\w-])")
 _COMMAND = re.compile(r"'ctx ([a-z]+)(?: [A-Za-z0-9]+)?'")
 _OF_A_SHELL = re.compile(r"\bctx [a-z]|(?<![\w-])--?[A-Za-z]|\bCTX_[A-Z]|\b(?:REF|FILE)\b")
@@ -62,6 +63,18 @@ def hint(text: str) -> str | None:
     text = _COMMAND.sub(lambda found: _TOOLS.get(found[1], found[0]), text)
     advice = [_translated(each) for each in text.split("; ")]
     return "; ".join(each for each in advice if not _OF_A_SHELL.search(each)) or None
+
+
+def place(text: str) -> str:
+    """A text that begins with words of `ctx cat`: `--items 9  status 500` is `items=9  status 500`."""
+    found, at = [], 0
+    while (match := _WORDS.match(text, at)) is not None:
+        found.append(f"{match[1]}={match[2]}")
+        at = match.end()
+        if text[at : at + 3] != " --":
+            break
+        at += 1
+    return " ".join(found) + text[at:]
 
 
 def _translated(text: str) -> str:

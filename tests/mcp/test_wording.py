@@ -40,6 +40,23 @@ class TestHints:
         assert wording.hint(hint) == told
 
 
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ("--items 9  status 500  --lines 3", "items=9  status 500  --lines 3"),
+            ("--select '$.a  b' --lines 3:5  odd", "select='$.a  b' lines=3:5  odd"),
+            ("--select '$['\"'\"'a b'\"'\"']'", "select='$['\"'\"'a b'\"'\"']'"),
+            ("--select $ --select $.a  odd", "select=$ select=$.a  odd"),
+            ("whole  odd --items 3", "whole  odd --items 3"),
+            ("", ""),
+        ],
+    )
+    def test_are_arguments_and_never_longer(self, words: str, told: str) -> None:
+        assert wording.place(words) == told
+        assert len(told) <= len(words)
+
+
 class TestMessages:
     def test_name_arguments(self) -> None:
         assert wording.message("--max-bytes must be 9") == "'max_bytes' must be 9"
