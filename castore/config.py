@@ -21,6 +21,7 @@ __all__ = [
     "GREP_BRIEF_BYTES",
     "GREP_EXCERPT_BYTES",
     "GREP_FEW_BYTES",
+    "GREP_FEW_READ_BYTES",
     "GREP_HITS_FEW",
     "GREP_PATTERN_CHARACTERS_MAX",
     "GREP_SECONDS_MAX",
@@ -49,6 +50,7 @@ __all__ = [
     "SESSION_RECORD_BYTES_MAX",
     "SHOWN_BYTES",
     "SHOWN_BYTES_MIN",
+    "SHOWN_JSON_BYTES",
     "SOURCE_NAME_BYTES_MAX",
     "STAGED_AGE_SECONDS_MAX",
     "STAGING_PROCESSES_MAX",
@@ -97,6 +99,9 @@ PAGE_BYTES_MIN = 64
 SHOWN_BYTES = 700
 """What the overview of an object has at most, if it does not say otherwise."""
 
+SHOWN_JSON_BYTES = 1200
+"""The same of its facts as JSON."""
+
 SHOWN_BYTES_MIN = 100
 """No overview is shorter, so that each says at least what the object is."""
 
@@ -110,7 +115,11 @@ GREP_HITS_FEW = 10
 """A program that asks for no more hits than this has little room: all but the first are told in brief."""
 
 GREP_FEW_BYTES = 1250
-"""What so few hits take, together with what the address of the first one reads."""
+"""What so few hits take."""
+
+GREP_FEW_READ_BYTES = 1550
+"""The same, together with what the address of the first one reads: an overview, the hits and that are then
+some 2,000 bytes."""
 
 GREP_PATTERN_CHARACTERS_MAX = 4000
 """Longest pattern that is searched for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from castore.cli import output
 from castore.cli.files import STANDARD, open_source, placed_in, source_name
 from castore.cli.locate import find_store
 from castore.cli.output import Record, Size
-from castore.cli.parameters import Json, MaxBytes, ReadScope, StoreFolder, parse_max_bytes, place_words
+from castore.cli.parameters import Json, ReadScope, StoreFolder, parse_max_bytes, place_words
 from castore.digest import SHORT_HEX
 from castore.errors import CastoreError, InvalidOption
 
@@ -30,7 +29,10 @@ def diff(
         str, typer.Argument(metavar="A", help="A view, a folded document, or what one was made from.")
     ],
     second: Annotated[str, typer.Argument(metavar="B", help="The other; '-' is stdin.")],
-    max_bytes: MaxBytes = None,
+    max_bytes: Annotated[
+        str | None,
+        typer.Option("--max-bytes", metavar="N", help="Print at most N bytes (default: all; 0: all)."),
+    ] = None,
     scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
@@ -147,7 +149,7 @@ def _bytes(records: Iterable[Record], as_json: bool) -> int:
 
 def _line(record: Record, as_json: bool) -> str:
     if as_json:
-        return json.dumps(record.facts, separators=(",", ":"))
+        return output.json_text(record.facts)
     return "\t".join(output.plain(cell) for cell in record.cells)
 
 

@@ -12,8 +12,15 @@ from castore.cli.failure import report
 from castore.cli.files import open_source
 from castore.cli.locate import find_store
 from castore.cli.output import Record
-from castore.cli.parameters import Json, ReadScope, StoreFolder, parse_count
-from castore.digest import Digest
+from castore.cli.parameters import (
+    Json,
+    ReadScope,
+    StoreFolder,
+    parse_count,
+    parse_max_bytes,
+    place_words,
+)
+from castore.digest import SHORT_HEX, Digest, parse_prefix
 from castore.errors import DocumentInvalid, InvalidOption
 
 if TYPE_CHECKING:
@@ -23,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["grep"]
 
 _NONE_FOUND = 1
+_BETWEEN = Record(("", "--"), {})
+"""Between the lines of one hit and of the next, where there are more than the hit's own."""
 
 
 def grep(
@@ -54,6 +63,10 @@ def grep(
         str | None,
         typer.Option("--max-bytes", metavar="N", help="Print at most N bytes (default: 8000; 0: all)."),
     ] = None,
+    habit: Annotated[
+        bool,
+        typer.Option("-n", "-r", "-R", "-E", hidden=True, help="What grep here does anyway."),
+    ] = False,
     scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
@@ -64,6 +77,7 @@ def grep(
     What does not fit is said on stderr, with the words that go on. Objects that could not be searched are
     reported after the others.
     """
+    del habit  # Typed for what is so here in any case: addresses, every object, expressions.
     from castore.cli.ending import children_end
     from castore.config import PAGE_BYTES
     from castore.retrieve.grep import GrepOptions, Pager, Search, hit_facts
@@ -75,37 +89,42 @@ def grep(
         hits_max=parse_count("-m", most),
         skip=parse_count("--skip", skip) or 0,
     )
-    bytes_max = parse_count("--max-bytes", max_bytes)
+    bytes_max = parse_max_bytes(max_bytes, PAGE_BYTES)
     opened = find_store(store, scope).get()
     digests = _chosen(opened, refs or [], doc, everything)
-    again = _again(pattern, refs or [], doc, options, bytes_max, scope, as_json)
+    places = place_words(scope, store)
+    again = _again(pattern, refs or [], doc, options, max_bytes, places, as_json)
     pager = Pager(
         lambda wider: Search(opened, pattern, digests, wider),
         options,
-        PAGE_BYTES if bytes_max is None else bytes_max or None,
-        is_frugal=as_json and bytes_max is None,
+        bytes_max,
+        is_frugal=as_json and max_bytes is None,
     )
+
+    count = 0
 
     def length(hit: Hit, is_brief: bool) -> int:
         if as_json:
             return len(output.json_text(hit_facts(hit, is_brief=is_brief)).encode()) + 1
-        return sum(len("\t".join(each.cells).encode()) + 1 for each in _records(hit, is_brief))
+        return sum(len("\t".join(each.cells).encode()) + 1 for each in shown(hit, is_brief))
 
-    count = 0
+    def shown(hit: Hit, is_brief: bool) -> Iterator[Record]:
+        if count and options.context:
+            yield _BETWEEN
+        yield from _records(hit, is_brief)
 
     def records() -> Iterator[Record]:
         nonlocal count
         for hit, is_brief in pager.pages(length):
+            yield from (each for each in shown(hit, is_brief) if each.facts or not as_json)
             count += 1
-            shown = _records(hit, is_brief)
-            yield from (each for each in shown if each.facts or not as_json)
 
     with output.working("searching"), children_end():
         output.table(records(), as_json)
     for problem in pager.search.problems:
         report(problem, as_json=as_json)
     if pager.next_skip is not None:
-        _say_more(again, pager.next_skip, count)
+        _say_more(again, pager.next_skip, count, as_json=as_json)
     if pager.search.problems:
         return pager.search.problems[0].exit_code
     return 0 if count else _NONE_FOUND
@@ -156,8 +175,8 @@ def _again(
     refs: list[str],
     doc: str | None,
     options: GrepOptions,
-    bytes_max: int | None,
-    scope: str | None,
+    max_bytes: str | None,
+    places: list[str],
     as_json: bool,
 ) -> list[str]:
     """The words of the same search, without what it skips."""
@@ -166,15 +185,26 @@ def _again(
     words += ["-F"] if options.fixed else []
     words += ["-C", str(options.context)] if options.context else []
     words += ["-m", str(options.hits_max)] if options.hits_max is not None else []
-    words += ["--max-bytes", str(bytes_max)] if bytes_max is not None else []
-    words += ["--scope", scope] if scope is not None else []
+    words += ["--max-bytes", max_bytes] if max_bytes is not None else []
+    words += places
     words += ["--json"] if as_json else []
     words += ["--doc", doc] if doc is not None else []
-    return [*words, *(["--"] if pattern.startswith("-") else []), pattern, *refs]
+    return [*words, *(["--"] if pattern.startswith("-") else []), pattern, *map(_short, refs)]
 
 
-def _say_more(again: list[str], skip: int, count: int) -> None:
+def _short(ref: str) -> str:
+    """A digest, or what was pasted with one in it, by its first digits."""
+    from castore.store.lookup import pasted
+
+    digits = parse_prefix(pasted(ref))
+    return ref if digits is None else digits[:SHORT_HEX]
+
+
+def _say_more(again: list[str], skip: int, count: int, *, as_json: bool) -> None:
+    words = ["ctx", again[0], "--skip", str(skip), *again[1:]]
+    if as_json:
+        output.summary("", hits=count, next=words)
+        return
     from castore.cli.reading import shell_words
 
-    words = ["ctx", again[0], "--skip", str(skip), *again[1:]]
-    output.summary(f"left out the hits after these; next: {shell_words(words)}", hits=count, next=words)
+    output.note("left out the hits after these", onwards=shell_words(words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -246,17 +247,37 @@ class TestPages:
             skip = page.next_skip
         assert pages == everything
 
-    def test_a_few_take_little(self, store: Store) -> None:
-        put(store, [{"id": number, "why": "needle " + "y" * 300} for number in range(50)])
+    @pytest.mark.parametrize(("length", "count"), [(300, 5), (700, 3)])
+    def test_a_few_take_little(self, store: Store, length: int, count: int) -> None:
+        """With what the first one reads they leave room for an overview; all five where that is little."""
+        put(store, [{"id": number, "why": "needle " + "y" * length} for number in range(50)])
         page = grep_page(store, "needle", None, GrepOptions(hits_max=5))
-        assert len(page.hits) == page.next_skip == 3
-        assert len(json.dumps(page.hits, separators=(",", ":"))) + 330 <= 1250
+        assert len(page.hits) == page.next_skip == count
+        told = sum(len(json.dumps(each, separators=(",", ":"))) + 1 for each in page.hits)
+        (first,) = grep(store, "needle", None, GrepOptions(hits_max=1))
+        assert told <= 1250
+        assert told + first.reads <= 1550
         assert len(page.hits[0]["excerpt"].encode()) > 80
         assert json.loads(json.dumps(page.hits)) == list(page.hits)
 
     def test_an_answer_has_one_hit_at_least(self, store: Store) -> None:
         put(store, ["needle " * 30] * 2)
         assert len(grep_page(store, "needle", None, None, 10).hits) == 1
+
+
+class TestPatterns:
+    def test_a_wrong_one_is_told_once_with_its_place(self, store: Store) -> None:
+        with pytest.raises(InvalidOption) as told:
+            list(grep(store, "a(b"))
+        assert told.value.message.endswith("at character 1: '(b'")
+        assert told.value.__cause__ is None
+        with pytest.raises(InvalidOption, match="at character 0: '\\*a'"):
+            list(grep(store, "*a"))
+
+    def test_one_that_a_later_python_may_read_otherwise_is_no_warning(self, store: Store) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not list(grep(store, "[[a]"))
 
 
 class TestLimits:

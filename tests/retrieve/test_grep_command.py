@@ -68,6 +68,20 @@ class TestHits:
         (row,) = rows(desk("grep", "-C", "1", "--json", "line 77 ", "log"))
         assert (row["before"], row["after"]) == (["line 76 of the log"], ["line 78 of the log"])
 
+    def test_what_is_beside_one_is_apart_from_the_next(self, desk: Desk) -> None:
+        told = desk("grep", "-C", "1", "line 7[79] ", "log").out.splitlines()
+        assert [each.strip() == "--" for each in told] == [False] * 3 + [True] + [False] * 3
+        assert "--" not in desk("grep", "line 7[79] ", "log").out.replace("--lines", "")
+        assert len(rows(desk("grep", "--json", "-C", "1", "line 7[79] ", "log"))) == 2
+        bounded = desk("grep", "-C", "1", "--max-bytes", "300", "line", "log")
+        assert "left out" in bounded.err
+        assert len(bounded.out.encode()) <= 300
+
+    def test_options_typed_by_habit_change_nothing(self, desk: Desk) -> None:
+        plain = desk("grep", "line 7[79] ", "log")
+        for option in ("-n", "-r", "-R", "-E", "-rnE"):
+            assert desk("grep", option, "line 7[79] ", "log") == plain
+
     def test_patterns(self, desk: Desk) -> None:
         assert desk("grep", "-F", "line 77 of.*", "log").code == 1
         assert desk("grep", "LINE 77 OF", "log").code == 1
@@ -120,6 +134,17 @@ class TestPages:
         assert count > 2
         assert lines == desk("grep", "--max-bytes", "0", "of the log").out.splitlines()
         assert len(lines) == 700
+
+    def test_the_next_call_is_short_and_looks_at_the_same(self, desk: Desk) -> None:
+        whole = digest(desk, "log")
+        for ref in (whole, whole[7:], f"[ctx {whole[7:23]}: tool result, 3600 bytes, 200 lines]"):
+            told = desk("grep", "-m", "1", "line", ref)
+            assert told.err.startswith("note: left out the hits after these; next: ctx grep --skip 1 ")
+            assert told.err.rstrip().endswith(f" line {whole[7:23]}")
+        store = str(desk.store)
+        told = desk("grep", "-m", "1", "line", "log", "--store", store, "--scope", "default", "--json")
+        words = desk.summary(told)["next"]
+        assert [words[words.index(each) + 1] for each in ("--store", "--scope")] == ["STORE", "default"]
 
     def test_for_programs(self, desk: Desk) -> None:
         told = desk("grep", "--json", "-m", "3", "of the log")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castore.config import GREP_FEW_BYTES, GREP_HITS_FEW, PAGE_BYTES
+from castore.config import GREP_FEW_BYTES, GREP_FEW_READ_BYTES, GREP_HITS_FEW, PAGE_BYTES
 from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.retrieve.grep.pattern import GrepOptions
@@ -92,7 +92,8 @@ class Pager:
         for count, hit in enumerate(self.search.hits()):
             is_brief = self._is_few and count > 0
             if self._is_few and not count:
-                room = min(GREP_FEW_BYTES - hit.reads, room if room is not None else GREP_FEW_BYTES)
+                few = min(GREP_FEW_BYTES, GREP_FEW_READ_BYTES - hit.reads)
+                room = few if room is None else min(few, room)
             used += length(hit, is_brief)
             is_full = room is not None and count > 0 and used > room
             if is_full or count == options.hits_max:
