@@ -12,9 +12,9 @@ from castore.cli import output
 from castore.cli.locate import find_store
 from castore.cli.objects import list_record
 from castore.cli.output import Count, Record
-from castore.cli.parameters import Json, ReadScope, StoreFolder, parse_count
+from castore.cli.parameters import Json, ReadScope, StoreFolder, parse_max_bytes, place_words
 from castore.cli.roots import life_facts, root_facts, root_lines
-from castore.config import SHOWN_BYTES
+from castore.config import COUNT_MAX, SHOWN_BYTES, SHOWN_JSON_BYTES
 from castore.digest import Digest
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def show(
     ],
     max_bytes: Annotated[
         str | None,
-        typer.Option("--max-bytes", metavar="N", help=f"Say it in at most N bytes (default: {SHOWN_BYTES})."),
+        typer.Option(
+            "--max-bytes",
+            metavar="N",
+            help=f"Say it in at most N bytes (default: {SHOWN_BYTES}; --json: {SHOWN_JSON_BYTES}; 0: all).",
+        ),
     ] = None,
     scope: ReadScope = None,
     as_json: Json = False,
@@ -47,11 +51,11 @@ def show(
 
     Of a folded document, a root, or a name of several objects: what it is, and which objects it keeps.
     """
-    bytes_max = parse_count("--max-bytes", max_bytes)
+    bytes_max = parse_max_bytes(max_bytes, SHOWN_JSON_BYTES if as_json else SHOWN_BYTES) or COUNT_MAX
     opened = find_store(store, scope).get()
     for each in _found(opened, ref):
         if isinstance(each, Digest):
-            _show_object(opened, each, SHOWN_BYTES if bytes_max is None else bytes_max, as_json)
+            _show_object(opened, each, bytes_max, place_words(scope, store), as_json)
         else:
             _show_root(opened, each, as_json)
 
@@ -65,17 +69,36 @@ def _found(opened: Store, ref: str) -> Sequence[Digest | Root]:
     return [found] if isinstance(found, Digest) else found
 
 
-def _show_object(opened: Store, digest: Digest, bytes_max: int, as_json: bool) -> None:
+def _show_object(opened: Store, digest: Digest, bytes_max: int, places: Sequence[str], as_json: bool) -> None:
+    """places: the words that look at the same scope and store again."""
+    from castore.cli.reading import shell_words
     from castore.retrieve.showing import NAMED_MAX, show
 
+    again = ["show", digest.short, *places]
+
+    def onwards(wanted: int) -> tuple[str, str]:
+        more = ["--max-bytes", str(wanted)]
+        return f"ctx {shell_words([*again, *more])}", shell_words(more)
+
     with output.working("checking"):
-        shown = show(opened, digest, bytes_max=bytes_max, now=time.time())
+        shown = show(opened, digest, bytes_max=bytes_max, now=time.time(), onwards=onwards)
+    if not as_json:
+        output.block(shown.lines, {}, as_json=False)
+        return
+    from castore.retrieve.shortening import shortened
+
     facts = {
         **shown.facts,
         **life_facts(shown.life),
-        "named_by": [root_facts(root) for root in shown.roots[:NAMED_MAX]],
+        "named_by": [root_facts(root) for root in shown.named[:NAMED_MAX]],
     }
-    output.block(shown.lines, facts, as_json)
+    told = shortened(
+        facts,
+        bytes_max,
+        lambda value: len(output.json_text(value).encode()) + 1,
+        lambda wanted: [*again, "--json", "--max-bytes", str(wanted)],
+    )
+    output.block((), told, as_json=True)
 
 
 def _show_root(opened: Store, root: Root, as_json: bool) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from castore.config import PAGE_BYTES
 from castore.digest import Digest
 from castore.errors import LimitExceeded
-from castore.mcp.answers import Answer, fitting, json_bytes, left_out_text, read_call
+from castore.mcp import wording
+from castore.mcp.answers import Answer, call_text, fitting, json_bytes, left_out_text, read_call
+from castore.mcp.tools import ANSWER_BYTES_MAX
 from castore.retrieve.address import Address
 from castore.retrieve.kinds import kind_of
 from castore.retrieve.pages import page_of
@@ -17,12 +20,17 @@ from castore.retrieve.readable import Readable
 from castore.roots.model import Root
 from castore.store import Store
 
+if TYPE_CHECKING:
+    from castore.retrieve.showing import Onwards
+
 __all__ = ["RESOURCE_BYTES_MAX", "SCHEME", "read", "resource", "show"]
 
 RESOURCE_BYTES_MAX = 256 << 10
 """Longest object that is given as a resource: its reader has no way to ask for a part."""
 
 SCHEME = "ctx://"
+
+_ONWARDS = 3
 
 _REFS_MAX = 20
 """Objects of a document, or of a name of several, that are told of at most."""
@@ -70,17 +78,27 @@ def show(store: Store, arguments: Mapping[str, Any]) -> Answer:
     objects, which objects it keeps. Raises what `Store.find` and `retrieve.showing.show` raise."""
     found = store.find(arguments["ref"])
     if isinstance(found, Digest):
-        return fitting(arguments["max_bytes"], lambda wanted: _shown(store, found, wanted))
+        most = arguments["max_bytes"]
+
+        def onwards(wanted: int) -> tuple[str, str]:
+            # As JSON, with what stands around it, it is longer: so many times what this answer is.
+            more = {"max_bytes": min(ANSWER_BYTES_MAX, max(_ONWARDS * most, wanted))}
+            return call_text("ctx_show", {"ref": found.short, **more}), call_text("", more).strip()
+
+        return fitting(most, lambda wanted: _shown(store, found, wanted, onwards))
     return _roots(found, arguments["max_bytes"], store.parts.clock())
 
 
-def _shown(store: Store, digest: Digest, bytes_max: int) -> Answer:
+def _shown(store: Store, digest: Digest, bytes_max: int, onwards: Onwards) -> Answer:
     from castore.config import SHOWN_BYTES_MIN
     from castore.retrieve.showing import show
 
-    shown = show(store, digest, bytes_max=max(SHOWN_BYTES_MIN, bytes_max))
+    shown = show(store, digest, bytes_max=max(SHOWN_BYTES_MIN, bytes_max), onwards=onwards)
     told = {"ref": digest.short, "kind": str(shown.overview.kind), "size": shown.overview.size}
-    return Answer({**told, "text": shown.text}, shown.text)
+    # Each place in the words of this server's tools, which are never longer.
+    lines = ((label, wording.place(value) if label == "outlier" else value) for label, value in shown.lines)
+    text = replace(shown, lines=tuple(lines)).text
+    return Answer({**told, "text": text}, text)
 
 
 def _roots(roots: tuple[Root, ...], bytes_max: int, now: float) -> Answer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from castore.config import COUNT_MAX, SHOWN_BYTES, SHOWN_BYTES_MIN
@@ -46,6 +46,11 @@ class Shown:
     roots: tuple[Root, ...]
 
     @property
+    def named(self) -> tuple[Root, ...]:
+        """A name is what people know it by: roots with one come before what was only stored."""
+        return tuple(sorted(self.roots, key=lambda root: root.name is None))
+
+    @property
     def text(self) -> str:
         return "\n".join(f"{label:<9} {value}" for label, value in self.lines)
 
@@ -63,11 +68,12 @@ class Shown:
             "lines": told.lines,
             "format": told.format,
             "looked_at": round(told.share, 4),
+            "outliers": [_outlier_facts(self.digest, each, told) for each in told.outliers],
+            "more_outliers": 0,
             "rows": told.rows,
             "path": told.path or None,
             "keys": [_key_facts(key) for key in told.keys],
             "more_keys": max(0, told.keys_total - len(told.keys)),
-            "outliers": [_outlier_facts(self.digest, each, told) for each in told.outliers],
             "outline": told.outline or None,
             "first": told.first or None,
             "last": told.last or None,
@@ -75,7 +81,7 @@ class Shown:
             "roots": self.life.roots,
             "expires": None if self.life.expires is None else iso_text(self.life.expires),
             "last_read": self.life.last_read,
-            "named_by": [_root_facts(root) for root in self.roots[:NAMED_MAX]],
+            "named_by": [_root_facts(root) for root in self.named[:NAMED_MAX]],
             "more_named_by": max(0, len(self.roots) - NAMED_MAX),
         }
 
@@ -104,16 +110,15 @@ def show(
         onwards
         or (lambda wanted: (f"ctx show {digest.short} --max-bytes {wanted}", f"--max-bytes {wanted}")),
     )
-    # A name is what people know it by: names come before what was only stored.
-    named = sorted(roots, key=lambda root: root.name is None)
+    shown = Shown(digest, (), told, stored_bytes, life, roots)
     lines = render(
         told,
         _head(digest, told, stored_bytes, life),
         words,
-        [(_named(root, when), root_title(root)) for root in named],
+        [(_named(root, when), root_title(root)) for root in shown.named],
         bytes_max,
     )
-    return Shown(digest, tuple(lines), told, stored_bytes, life, roots)
+    return replace(shown, lines=tuple(lines))
 
 
 def address_of(place: Place, kind: str) -> Address:
