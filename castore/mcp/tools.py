@@ -163,7 +163,7 @@ _SHOW = Tool(
     "ctx_show",
     "Say what an object is",
     "Say in a few hundred bytes what a marker or reference stands for: kind, size, keys, edges, and what "
-    'stands apart (the error among 12,000 infos), with its place: `--items 7` is items: "7" of ctx_read. '
+    'stands apart (the error among 12,000 infos), with its place: `items=7` is items: "7" of ctx_read. '
     "Call it before reading anything long.",
     {"ref": _REF, "max_bytes": _bytes_max(SHOWN_BYTES)},
     _object({"ref": _TEXT, "text": _TEXT}, {"kind": _TEXT, "size": _COUNT}),

@@ -172,7 +172,7 @@ class TestShowing:
     def test_says_what_stands_apart(self, place: Place) -> None:
         told = ask(place, "ctx_show", ref="rows")
         assert (told["kind"], told["size"]) == ("array", len(ROWS))
-        assert "--items 1234" in told["text"]
+        assert "items=1234" in told["text"]
 
     @pytest.mark.parametrize("name", SAMPLES)
     def test_every_kind(self, place: Place, name: str) -> None:
@@ -404,6 +404,28 @@ class TestErrors:
         said = json.dumps([told["structured"], told["text"]], ensure_ascii=False)
         for given_ in ("--items", "--max-bytes"):
             said = said.replace(f"'{given_}'", "").replace(f'"subject": "{given_}"', "")
+        assert re.search(r"\bctx [a-z]|--[a-z]|CTX_", said) is None, said
+
+    @pytest.mark.parametrize(
+        ("tool", "arguments"),
+        [
+            ("ctx_read", {"ref": "rows"}),
+            ("ctx_read", {"ref": "string", "select": ["$"], "max_bytes": 700}),
+            ("ctx_grep", {"pattern": "row 1", "max_bytes": 700}),
+            ("ctx_grep", {"pattern": "订单", "refs": ["inner"]}),
+            ("ctx_show", {"ref": "rows", "max_bytes": 700}),
+            ("ctx_show", {"ref": "inner"}),
+            ("ctx_show", {"ref": "many"}),
+            ("ctx_list", {"limit": 2}),
+            ("ctx_put", {"text": "noted"}),
+        ],
+    )
+    def test_nor_are_those_of_answers(self, place: Place, tool: str, arguments: dict[str, Any]) -> None:
+        rows = [{"id": number, f"name {number}": number % 7} for number in range(900)]
+        rows[77] |= {"status": "failed", "id": -5}
+        ask(place, "ctx_put", text=json.dumps({"rows": rows, "inner": json.dumps(rows)}), name="many")
+        told = answer(place, {"tool": tool, "arguments": arguments})
+        said = json.dumps([told["structured"], told["text"]], ensure_ascii=False)
         assert re.search(r"\bctx [a-z]|--[a-z]|CTX_", said) is None, said
 
     def test_a_bug_is_told_and_logged(
