@@ -209,9 +209,12 @@ def _is_narrow(key: _Column, column: _Column) -> bool:
     if len(groups) < 2 or len(ordered) < _ROWS_MIN:
         return False
     spread = ordered[len(ordered) * 19 // 20] - ordered[len(ordered) // 20]
-    return any(
-        len(group) >= _EXPECTED_MIN * 2 and max(group) - min(group) < spread / 2 for group in groups.values()
-    )
+    for group in groups.values():
+        group.sort()
+        few = len(group) // 12
+        if few and group[-1 - few] - group[few] < spread / 2:
+            return True
+    return False
 
 
 def _by_sign(rows: Pool, key: _Column, column: _Column) -> list[PoolFinding]:

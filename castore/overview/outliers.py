@@ -35,6 +35,7 @@ _CANDIDATES_MAX = 400
 _CLEAR_SHARE = 0.3
 _BLOCK_GAP = 2
 _REASONS_MAX = 3
+_OFTEN = 2
 _WORD = re.compile(r"[^\s'\"]+")
 
 
@@ -93,6 +94,8 @@ def _findings(pool: Pool, *, is_extra: bool = True) -> list[tuple[int, float, st
             are_lines=pool.step is Step.LINE,
             counts=pool.counted if is_one_type else None,
         )
+        # Of words that only some rows say, some have never been said by chance.
+        if what != "words" or len(pool.values) * _OFTEN >= pool.among
     ]
     if is_extra and pool.step is Step.MEMBER and pool.parent is not None:
         found += _of_presence(pool, label)
@@ -198,7 +201,7 @@ def _blocks(ranked: list[_Entry]) -> list[_Entry]:
         head = each[0]
         best = head.bits
         for entry in each[1:]:
-            if entry.index - head.stop < _BLOCK_GAP:
+            if entry.index - head.stop < _BLOCK_GAP and _is_odd_line(entry):
                 head.stop = entry.index + 1
                 head.odd += entry.odd
                 best = max(best, entry.bits)
@@ -207,6 +210,12 @@ def _blocks(ranked: list[_Entry]) -> list[_Entry]:
             else:
                 head, best = entry, entry.bits
     return sorted((entry for entry in ranked if id(entry) not in dropped), key=lambda entry: -entry.bits)
+
+
+def _is_odd_line(entry: _Entry) -> bool:
+    """Whether the line is odd as a line, rather than by a value or a number that a usual line has: two of
+    those side by side have nothing to do with each other."""
+    return any(odd.pool is entry.pool and not odd.what.startswith("number") for odd in entry.odd[:2])
 
 
 def _groups(ranked: list[_Entry]) -> list[list[_Entry]]:

@@ -36,6 +36,7 @@ _LOG_BITS_MIN = 5.0
 _LOG_ALONE_BITS_MIN = 17.0
 _TAIL_MAX = 200
 _APART_MAX = 25
+_STEP = 1.01
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -180,7 +181,8 @@ class _Top:
         gaps = [
             (self.bits(count), -count)
             for count in range(1, self.apart + 1)
-            if self.top[count - 1] > self.top[count]
+            # Next to the last one may be one step further: that is no gap, however many are there.
+            if self.top[count - 1] - self.top[count] > self.least * _STEP
         ]
         bits, count = max(gaps, default=(0.0, 0))
         return -count if bits >= least_bits else 0

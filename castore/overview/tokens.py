@@ -44,7 +44,7 @@ def hide_tokens(whole: str, sample: str) -> str:
 def hide_tails(texts: list[str]) -> list[str]:
     """Of words that all end in a random token of one length, that as `~`; of other strings themselves."""
     sample = texts[:: max(1, len(texts) // _TAILS_SAMPLE)]
-    if any(" " in text for text in sample):
+    if sum(" " in text for text in sample) * 16 > len(sample):
         return texts
     for alphabet in _ALPHABETS:
         length = _tail_length(sample, alphabet)
