@@ -8,7 +8,9 @@ files, or files that say the same, nothing. Without a record, markers and refere
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,7 @@ from castore.transcript.decision import ViewOptions
 from castore.transcript.diff import Change, FoldedSpan, differences, rest_of
 from castore.transcript.sides import Compared, compare
 from castore.transcript.view import View, ViewRequest, make_view
+from tests.transcript.growing import claude_code_turns, pi_turns
 from tests.transcript.reading_back import FORMATS, Call, session_of
 from tests.transcript.sessions import pi_session
 
@@ -112,6 +115,16 @@ class TestViewAndSession:
         assert quoted in view
         assert {change for change, _ in changes(compared(store, view, session))} == {"<"}
         assert "3f9ac01b77de5a10" not in str(compared(store, view, session).spans)
+
+    @pytest.mark.parametrize("turns", [pi_turns, claude_code_turns])
+    def test_of_thinking_the_thought_is_told(
+        self, store: Store, turns: Callable[[], Iterator[bytes]]
+    ) -> None:
+        session = b"".join(islice(turns(), 60))
+        found = compared(store, viewed(store, session).to_bytes(), session)
+        thoughts = [each.span.excerpt for each in found.spans if each.span.kind == "thinking"]
+        assert len(thoughts) > 3
+        assert all(re.match(r"[A-Z][\w' ]+", each) for each in thoughts), thoughts
 
     def test_turns_that_are_hidden_and_records_that_left(self, store: Store) -> None:
         calls = [Call("bash", {"command": "x"}, "text " * 100)] * 3
