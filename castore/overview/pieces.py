@@ -40,7 +40,7 @@ def piece_rows(text: str) -> Table | None:
     if len(spans) < _PIECES_MIN:
         return None
     pieces = [text[first:after] for first, after in spans]
-    return Table("lines", pieces, range(len(pieces)), pieces, spans=spans)
+    return Table("sentences", pieces, range(len(pieces)), pieces, spans=spans)
 
 
 def _divided(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:

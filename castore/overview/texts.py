@@ -25,6 +25,7 @@ CHARACTERS_MAX = 2_000
 _WORDS_CHARACTERS_MAX = 8_000_000
 _FEW_VALUES = 12
 _NOVEL_SHARE_MAX = 0.1
+_FRESH_SHARE = 8
 _ALPHABET_MAX = 24
 _ALPHABET_SAMPLE_MIN = 400
 _TOKEN = re.compile(r"(?=\S*\d)[A-Za-z0-9+/_=.:-]{6,}\Z|[A-Za-z0-9+/=]{16,}\Z")
@@ -117,7 +118,9 @@ def text_findings(
     if are_lines:
         found += _by_level(texts, total)
         widths: list[Any] = [len(text.split()) for text in texts]
-        found += _rare(widths, rare_values(Counter(widths), total), "width", 0.6)
+        usual = Counter(widths)
+        if sum(count for _, count in usual.most_common(3)) * 10 >= 7 * total:
+            found += _rare(widths, rare_values(usual, total), "width", 0.6)
     found += _by_alarm(quoting, total)
     found += _by_length(values)
     found += number_findings(plain, templates)
@@ -184,6 +187,9 @@ def _by_novelty(
     shares = sorted(map(of.__getitem__, templates))
     if shares[len(shares) // 2] > _NOVEL_SHARE_MAX:
         return []
+    fresh = {template for template, inside in words.items() if any(frequency[word] == 1 for word in inside)}
+    if sum(1 for template in templates if template in fresh) * _FRESH_SHARE > total:
+        return []  # A language, of people or of machines: source, names, a diff.
     is_clear = 2 * (spectrum[2] + spectrum[3]) <= spectrum[1] <= total
     found: list[Finding] = []
     for least, share, weight, is_asked in ((3, 0.5, 1.0, True), (1, 0.0, 0.8, is_clear)):
