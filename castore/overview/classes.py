@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from math import isfinite, log2
 from typing import Any
 
-from castore.overview.columns import NAMES, value_text
 from castore.overview.places import named
 from castore.overview.pools import Pool, Step
 from castore.overview.rarity import high_tail, low_tail, rare_values
+from castore.overview.scalars import NAMES, value_text
 
 __all__ = ["PoolFinding", "class_findings"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
-from math import inf, isfinite, log2
+from math import isfinite, log2
 from typing import Any
 
 from castore.overview.moments import moments_of
+from castore.overview.orders import order_findings
 from castore.overview.rarity import (
     ENTRIES_MIN,
     Finding,
@@ -23,23 +23,13 @@ from castore.overview.rarity import (
     rare_values,
     sign_outliers,
 )
+from castore.overview.scalars import NAMES, value_text
 from castore.overview.series import spikes
 from castore.overview.texts import text_findings
-from castore.overview.words import plain, visible
+from castore.overview.tokens import hide_tails
 
-__all__ = ["NAMES", "column_findings", "value_text"]
+__all__ = ["column_findings"]
 
-NAMES: dict[type, str] = {
-    type(None): "null",
-    bool: "bool",
-    int: "int",
-    float: "float",
-    str: "str",
-    list: "array",
-    dict: "object",
-}
-_VALUE_CHARACTERS = 24
-_ORDER_SHARE = 40
 _HUGE = 1e290
 _CONTRAST = 16
 _FRACTION = re.compile(r"\.\d+")
@@ -57,23 +47,6 @@ _DISTINCT_IDS = (
     "code",
     "digest",
 )
-
-
-def value_text(value: Any) -> str:
-    """A scalar in a few characters; of a container, what it is."""
-    if isinstance(value, str):
-        short = value[: _VALUE_CHARACTERS * 2]
-        short = visible(short) if len(short) <= _VALUE_CHARACTERS else plain(short)
-        return f"'{short[:_VALUE_CHARACTERS]}…'" if len(short) > _VALUE_CHARACTERS else f"'{short}'"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, list):
-        return f"[{len(value)}]"
-    if isinstance(value, dict):
-        return f"{{{len(value)}}}"
-    if isinstance(value, int) and abs(value) >= 10**24:
-        return "huge"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def column_findings(
@@ -173,7 +146,7 @@ def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Fin
     if total < ENTRIES_MIN:
         return []
     found: list[Finding] = []
-    ordered = _by_order(numbers, values)
+    ordered = order_findings(numbers, values)
     if ordered is not None:
         return ordered
     counts = Counter(numbers)
@@ -206,71 +179,6 @@ def _numbers(numbers: list[float], values: Sequence[Any], name: str) -> list[Fin
         bits = 0.9 * log2(total / zero)
         found += [(at, bits, "zero", value_text(values[at])) for at, x in enumerate(numbers) if x == 0]
     return found
-
-
-def _by_order(numbers: list[float], values: Sequence[Any]) -> list[Finding] | None:
-    """Of numbers that go up (or down): what breaks the order, and gaps. None if they do not."""
-    total = len(numbers)
-    if total < ENTRIES_MIN + 2 or numbers[0] == numbers[total // 2] == numbers[-1]:
-        return None
-    steps = [b - a for a, b in pairwise(numbers)]
-    ups, downs = sum(1 for step in steps if step > 0), sum(1 for step in steps if step < 0)
-    most = max(1, total // _ORDER_SHARE)
-    if min(ups, downs) > most or max(ups, downs) * 2 < total:
-        return None
-    sign = 1 if ups >= downs else -1
-    if sign < 0:
-        numbers, steps = [-x for x in numbers], [-step for step in steps]
-    breaks = _breaks(numbers, steps)
-    found: list[Finding] = []
-    if breaks:
-        bits = log2(total / len(breaks))
-        found += [(at, bits, "order", f"{value_text(values[at])} out of order") for at in breaks]
-    broken = {at for each in breaks for at in (each, each + 1)}
-    sound = sorted(step for at, step in enumerate(steps, 1) if at not in broken)
-    count, bits = high_tail(sound) if sound else (0, 0.0)
-    if count:
-        edge = sound[-count]
-        found += [
-            # Where the first one is far from all others, it is the first that stands apart.
-            (at, 0.8 * bits, "gap", f"{value_text(values[at])} after a gap")
-            if at > 1 or total < 3
-            else (0, 0.8 * bits, "gap", f"{value_text(values[0])} before a gap")
-            for at, step in enumerate(steps, 1)
-            if step >= edge and at not in broken
-        ]
-    still = sum(1 for step in steps if step == 0)
-    if 0 < still <= max(1, total // 50):
-        bits = 0.8 * log2(total / still)
-        found += [
-            (at, bits, "same", f"{value_text(values[at])} again")
-            for at, step in enumerate(steps, 1)
-            if step == 0
-        ]
-    return found
-
-
-def _breaks(numbers: list[float], steps: list[float]) -> list[int]:
-    """Which ones stand out of the order: those without which the others beside them would be in it. Of the
-    places where the order begins anew, one that is the only one."""
-    found: list[int] = []
-    anew: list[int] = []
-    for at, step in enumerate(steps):
-        if step >= 0:
-            continue
-        before = numbers[at - 1] if at else -inf
-        after = numbers[at + 2] if at + 2 < len(numbers) else inf
-        is_high, is_low = numbers[at + 1] >= before, after >= numbers[at]
-        if is_high and is_low:
-            # Either would do: the one that is further off.
-            is_high = numbers[at] - numbers[at + 1] > numbers[at + 1] - before if after == inf else at == 0
-        if is_high:
-            found.append(at)
-        elif is_low:
-            found.append(at + 1)
-        else:
-            anew.append(at + 1)
-    return found + anew if len(anew) == 1 else found
 
 
 def _booleans(values: Sequence[bool]) -> list[Finding]:
@@ -319,6 +227,7 @@ def _strings(values: Sequence[str], name: str, are_lines: bool, counts: Counter[
         counts = Counter(values)
     found = text_findings(values, counts=counts)
     found += _duplicates(values, counts, name, len(values))
+    found += _by_head(values, counts)
     return [
         (
             at,
@@ -330,12 +239,26 @@ def _strings(values: Sequence[str], name: str, are_lines: bool, counts: Counter[
     ]
 
 
+def _by_head(values: Sequence[str], counts: Counter[Any]) -> list[Finding]:
+    """What stands before a random token: `tst_` where all others begin with `ord_`."""
+    if len(counts) * 2 < len(values):
+        return []
+    whole = list(values)
+    heads = hide_tails(whole)
+    if heads is whole:
+        return []
+    rare = rare_values(Counter(heads), len(heads))
+    return [
+        (at, rare[head], "shape", "") for at, head in enumerate(heads) if head in rare and head[-1:] == "~"
+    ]
+
+
 def _of_moments(values: Sequence[str], moments: list[float | None]) -> list[Finding]:
     """Points in time: their order, else how early or late; and what is none, or is written otherwise."""
     places = [at for at, x in enumerate(moments) if x is not None]
     numbers = [x for x in moments if x is not None]
     there = [values[at] for at in places]
-    ordered = _by_order(numbers, there)
+    ordered = order_findings(numbers, there)
     inner = ordered if ordered is not None else _numbers_of_moments(numbers, there)
     found = [(places[at], bits, what, reason) for at, bits, what, reason in inner]
     if len(numbers) == len(values) and len(set(map(len, values))) == 1:

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from castore.overview.columns import NAMES, value_text
 from castore.overview.model import Key
 from castore.overview.pools import Pool, Step
+from castore.overview.scalars import NAMES, value_text
 from castore.overview.tables import REST
 
 __all__ = ["key_text", "keys_of", "main_rows"]

@@ -16,13 +16,14 @@ from math import log2
 from typing import Any
 
 from castore.overview.classes import class_findings
-from castore.overview.columns import column_findings, value_text
+from castore.overview.columns import column_findings
 from castore.overview.excerpt import Odd, excerpt_of
 from castore.overview.inner import narrowed, within
 from castore.overview.model import Outlier, Place
 from castore.overview.places import named, place_of
 from castore.overview.pools import Pool, Step
 from castore.overview.rarity import ENTRIES_MIN
+from castore.overview.scalars import value_text
 from castore.overview.texts import severity
 
 __all__ = ["OUTLIERS_MAX", "find_outliers"]
