@@ -22,9 +22,9 @@ _FEW_SHARE = 8
 _ALIKE_SHARE = 0.8
 
 
-def left_columns(texts: Sequence[str]) -> Iterator[tuple[list[Any], list[int] | None]]:
-    """Each with the lines that have it, None for all. Of lines that all have as many words only the moment at
-    their beginning, as a line's other columns are no secret there."""
+def left_columns(texts: Sequence[str]) -> Iterator[tuple[bool, list[Any], list[int] | None]]:
+    """Whether it is one of words, its values, and the lines that have it, None for all. Of lines that all
+    have as many words only the moment at their beginning: their other columns are found without this."""
     total = len(texts)
     if total < _LINES_MIN:
         return
@@ -32,7 +32,7 @@ def left_columns(texts: Sequence[str]) -> Iterator[tuple[list[Any], list[int] | 
     which = [at for at, found in enumerate(stamps) if found is not None]
     if len(which) * 10 >= 9 * total:
         moments = [found[1].replace(",", ".") for found in stamps if found is not None]
-        yield moments, which
+        yield False, moments, which
     words = [text.split(None, _WORDS) for text in texts]
     widths = Counter(map(len, (text.split() for text in texts[:: max(1, total // _SAMPLE)])))
     if widths.most_common(1)[0][1] * 10 > 8 * sum(widths.values()):
@@ -43,7 +43,7 @@ def left_columns(texts: Sequence[str]) -> Iterator[tuple[list[Any], list[int] | 
             return
         column = [words[at][place] for at in there]
         if _is_column(column):
-            yield numeric(column), None if len(there) == total else there
+            yield True, numeric(column), None if len(there) == total else there
 
 
 def _is_column(column: list[str]) -> bool:

