@@ -33,10 +33,10 @@ def left_columns(texts: Sequence[str]) -> Iterator[tuple[bool, list[Any], list[i
     if len(which) * 10 >= 9 * total:
         moments = [found[1].replace(",", ".") for found in stamps if found is not None]
         yield False, moments, which
-    words = [text.split(None, _WORDS) for text in texts]
     widths = Counter(map(len, (text.split() for text in texts[:: max(1, total // _SAMPLE)])))
     if widths.most_common(1)[0][1] * 10 > 8 * sum(widths.values()):
         return
+    words = [text.split(None, _WORDS) for text in texts]
     for place in range(_WORDS):
         there = [at for at, each in enumerate(words) if len(each) > place]
         if len(there) * 20 < 19 * total:

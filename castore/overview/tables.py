@@ -30,9 +30,9 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w .()/%#-]{0,40}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """format: `lines`, `jsonl`, `csv`, `tsv`, `pairs`, or what its reader calls it. values: the entries. lines:
-    the line of each, or where it begins. texts: the lines themselves. spans: of entries that have no lines of
-    their own, which characters they are; lines then counts the entries."""
+    """format: `lines`, `jsonl`, `csv`, `tsv`, `pairs`, or what its reader calls it. values: the entries.
+    lines: the line of each, or where it begins. texts: the lines themselves. spans: of entries that have no
+    lines of their own, which characters they are; lines then counts the entries."""
 
     format: str
     values: Sequence[Any]
