@@ -35,7 +35,8 @@ OPTIONS = {
 }
 """By command and option: what people type by habit, and what does it here."""
 
-_NAMES_OBJECTS = ("cat", "grep", "show", "tag", "why")
+_NAMES_OBJECTS = ("cat", "grep", "show", "why")
+_TAKES_PLACES = ("cat", "grep", "show")
 
 
 def option_hint(command: str, option: str) -> str | None:
@@ -55,11 +56,12 @@ def file_hint(name: str, command: str | None) -> str | None:
                 f"it is a file: '--doc {quoted}' searches the objects that it names; "
                 f"'ctx put {quoted}' makes it an object"
             )
-        return (
-            f"it is a file: 'ctx put {quoted}' makes it an object; in a folded document or a view "
-            f"{shell_words([f'{name}#$.path'])} is the reference at $.path"
-        )
-    if not sign:
+        made = f"it is a file: 'ctx put {quoted}' makes it an object"
+        if command not in _TAKES_PLACES:
+            return made
+        place = shell_words([f"{name}#$.path"])
+        return f"{made}; in a folded document or a view {place} is the reference at $.path"
+    if not sign or command not in _TAKES_PLACES:
         return None
     if os.path.isfile(file):
         pattern = place if place.startswith(("[", ".")) else f".{place}" if place else ""
