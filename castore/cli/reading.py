@@ -132,7 +132,10 @@ def _write_pages(
         if as_json:
             output.block((), shown.facts(digest, address), as_json)
             continue
-        output.binary_stdout().write(shown.data)
+        target = output.binary_stdout()
+        target.write(shown.data)
+        # On a terminal the page comes first, and then what is said of it.
+        target.flush()
         if shown.left_out is not None:
             reads = " then ".join(
                 shell_words(["ctx", "cat", digest.short, *each.words()]) for each in shown.next

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castore.errors import InvalidOption, ObjectDamaged
@@ -205,6 +205,7 @@ class TestRangesAsWords:
 class TestPages:
     """Law: pages, one after the other, are the whole; each fits, and none cuts a character or an escape."""
 
+    @settings(max_examples=40)
     @given(arrays(), NUMBERS, NUMBERS, FRAMES, st.integers(64, 90))
     def test_pages_make_the_whole(
         self, array: tuple[list[Any], bytes], first: int | None, last: int | None, frame: int, most: int
