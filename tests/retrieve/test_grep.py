@@ -279,6 +279,12 @@ class TestPatterns:
 class TestLimits:
     PATTERN = "(a+)+$"
 
+    @pytest.fixture(autouse=True)
+    def forking(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Other tests of this process may have left threads that read ahead, which would keep it from forking;
+        they are idle."""
+        monkeypatch.setattr("castore.retrieve.grep.workers.may_fork", lambda: True)
+
     def test_a_pattern_that_takes_for_ever_is_given_up(self, store: Store) -> None:
         before = children()
         put(store, "a" * 60 + "!")
