@@ -281,8 +281,7 @@ class TestLimits:
 
     @pytest.fixture(autouse=True)
     def forking(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Other tests of this process may have left threads that read ahead, which would keep it from forking;
-        they are idle."""
+        """Other tests of this process may have left idle threads, which would keep it from forking."""
         monkeypatch.setattr("castore.retrieve.grep.workers.may_fork", lambda: True)
 
     def test_a_pattern_that_takes_for_ever_is_given_up(self, store: Store) -> None:
