@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from castore.cores import core_count
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
 
 __all__ = ["Ahead"]
 
@@ -27,11 +26,9 @@ _THREADS_MAX = 8
 
 
 class Ahead:
-    """A pool of threads that is started when it is first needed, and never where there is one core."""
+    """Threads for each loop, none where there is one core. They end with it: beside others none may fork."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._pool: ThreadPoolExecutor | None = None
         self._threads = min(core_count(), _THREADS_MAX)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -40,7 +37,9 @@ class Ahead:
             for item in items:
                 yield function(item)
             return
-        pool = self._started()
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(self._threads, "castore-frames")
         waiting: deque[Future[R]] = deque()
         try:
             for item in items:
@@ -56,13 +55,4 @@ class Ahead:
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for each in waiting:
-                each.cancel()
-
-    def _started(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                from concurrent.futures import ThreadPoolExecutor
-
-                self._pool = ThreadPoolExecutor(self._threads, "castore-frames")
-            return self._pool
+            pool.shutdown(cancel_futures=True)
