@@ -29,8 +29,17 @@
     │   ├── NameTaken                      a name that another root of the scope has
     │   ├── NameMoved                      the name does not mean any more what the caller expects
     │   ├── LogMoved                       somebody else wrote in the log since it was read
+    │   ├── RootsDiverged                  two stores have roots of one id that can't be joined
     │   ├── KeyTaken                       another root has the key than the one that was read
     │   └── SpanConflict                   a span that is unknown, overlaps, or would tear turns apart
+    ├── RemoteError                   16   a remote did not do what was asked of it
+    │   ├── RemoteUnavailable              it can't be reached, is too slow, or answers with errors of its own
+    │   ├── RemoteDenied                   the credentials are absent, wrong, or not enough
+    │   ├── RemoteMissing                  the bucket or container is not there, or no castore is in it
+    │   ├── RemoteDamaged                  an object or a record there is not what was written
+    │   ├── RemoteUnconditional            it does not refuse what it was asked to refuse
+    │   ├── RemoteBusy                     a gc there keeps what is needed, and has not ended in time
+    │   └── RemoteForbidden                what is needed lies there, and --offline forbids to get it
     ├── LimitExceeded                 17   a named limit (castore.config) or a quota
     └── DocumentInvalid               18   not a sequence of JSON values, or a malformed reference
         ├── SessionInvalid                 no session of a known format, or one that contradicts itself
@@ -72,7 +81,16 @@ __all__ = [
     "ObjectDamaged",
     "ObjectMissing",
     "ObjectPurged",
+    "RemoteBusy",
+    "RemoteDamaged",
+    "RemoteDenied",
+    "RemoteError",
+    "RemoteForbidden",
+    "RemoteMissing",
+    "RemoteUnavailable",
+    "RemoteUnconditional",
     "RootDamaged",
+    "RootsDiverged",
     "ScopeDenied",
     "SessionInvalid",
     "SpanConflict",
@@ -341,10 +359,63 @@ class KeyTaken(Conflict):
         super().__init__(words, hint=hint, subject=key, scope=scope)
 
 
+class RootsDiverged(Conflict):
+    """Two stores have roots of one id, of a log or with a key, that say different things."""
+
+    default_hint = "both are kept where they are; look at them with 'ctx show', and forget one"
+
+    def __init__(self, root_id: str, what: str) -> None:
+        super().__init__(f"root '{root_id[:16]}' is another one there: {what}", subject=root_id)
+
+
 class SpanConflict(Conflict):
     """A span that can't be collapsed: it is unknown, overlaps another, or would tear turns apart."""
 
     default_hint = "'ctx collapse log' shows what is collapsed; a span is whole turns"
+
+
+class RemoteError(CastoreError):
+    """A remote did not do what was asked of it; `remote` is its name. Nothing here was lost."""
+
+    exit_code = 16
+
+    def __init__(self, remote: str, message: str, *, hint: str | None = None, **fields: FieldValue) -> None:
+        super().__init__(message, hint=hint, remote=remote, **fields)
+
+
+class RemoteUnavailable(RemoteError):
+    default_hint = "run it again: it goes on where it was"
+
+
+class RemoteDenied(RemoteError):
+    default_hint = "credentials come from the environment or the provider's own chain: see docs/sharing.md"
+
+
+class RemoteMissing(RemoteError):
+    default_hint = "'ctx remote list' shows where it is looked for; make the bucket with the provider's tools"
+
+
+class RemoteDamaged(RemoteError):
+    """What lies there under a key is not what was written."""
+
+    default_hint = "push it again from a store that has it: 'ctx push' sends what is damaged anew"
+
+    def __init__(self, remote: str, key: str, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            remote, f"'{key}' at remote '{remote}' is damaged: {reason}", hint=hint, key=key, reason=reason
+        )
+
+
+class RemoteUnconditional(RemoteError):
+    default_hint = "'ctx remote check' says what it refuses; docs/sharing.md says what may be done without"
+
+
+class RemoteBusy(RemoteError):
+    default_hint = "run it again in some minutes"
+
+
+class RemoteForbidden(RemoteError):
+    default_hint = "without --offline it is fetched"
 
 
 class LimitExceeded(CastoreError):

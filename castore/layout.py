@@ -8,6 +8,7 @@ index.sqlite       derived from the two above
 tombstones/<hex>.json  what purge removed, when and why
 scopes             is there once a root was in another scope than the default one
 reads              when objects were last read: notes, best effort
+remotes/           what names meant at remotes when they were last seen there: notes
 tmp/               staged files, swept after a day
 damaged/           what repair moved away
 """
@@ -33,7 +34,7 @@ ROOT_NAME = re.compile(rf"([0-9a-f]{{{ROOT_ID_HEX}}})\.json\Z")
 SHARDS = tuple(f"{number:02x}" for number in range(256))
 
 GITIGNORE_PRIVATE = "*\n"
-GITIGNORE_TRACKED = "/index.sqlite*\n/reads\n/tmp/\n/damaged/\n"
+GITIGNORE_TRACKED = "/index.sqlite*\n/reads\n/remotes/\n/tmp/\n/damaged/\n"
 GITATTRIBUTES_TRACKED = "* binary\n"
 
 
@@ -50,6 +51,7 @@ class Layout:
         "index",
         "objects",
         "reads",
+        "remotes",
         "roots",
         "scopes",
         "tmp",
@@ -67,6 +69,7 @@ class Layout:
         self.index = folder + "/index.sqlite"
         self.reads = folder + "/reads"
         self.scopes = folder + "/scopes"
+        self.remotes = folder + "/remotes"
         self.tmp = folder + "/tmp"
         self.tombstones = folder + "/tombstones"
         self.damaged = folder + "/damaged"

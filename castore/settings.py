@@ -17,6 +17,7 @@ from castore.config import (
     duration_text,
     parse_duration,
     parse_grants,
+    parse_name,
     parse_scope,
     parse_size,
     size_value,
@@ -27,14 +28,17 @@ __all__ = [
     "CONFIG_TEMPLATE",
     "Config",
     "FoldDefaults",
+    "RemoteSettings",
     "ScopeSettings",
     "SummaryPolicy",
     "ViewDefaults",
     "change_setting",
     "config_values",
+    "declare_remote",
     "declare_scope",
     "keys_hint",
     "parse_config",
+    "remove_remote",
 ]
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
@@ -78,12 +82,36 @@ class SummaryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """A bucket by a name: where it is and how to speak to it; never a credential.
+
+    url: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` or `file:///FOLDER`. endpoint: of another server than the
+    provider's; path_style: the bucket stands in the path of requests, not in the host's name; None: if there
+    is an endpoint. fetch: `whole`, or `on-demand`: a pull brings roots, and reads bring objects. conditions:
+    `required`, or `none` for a server without conditional writes, to which one store alone may push at a
+    time. granted: scopes of it that may be used; None: all. timeout_seconds: of one request; retry_seconds:
+    until no other try is made. workers: requests at once.
+    """
+
+    url: str
+    endpoint: str | None = None
+    region: str | None = None
+    path_style: bool | None = None
+    fetch: str = "whole"
+    conditions: str = "required"
+    granted: tuple[str, ...] | None = None
+    timeout_seconds: int = 60
+    retry_seconds: int = 60
+    workers: int = 32
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """One store's settings. `grace_seconds`: between forgetting a root and its expiry.
 
     quota_bytes: of all object files; None: any. granted: what a caller may use who was granted nothing;
     None: what castore.store.access says. scopes: those that have settings. summary: of strategies by name,
-    those that have settings.
+    those that have settings. remotes: by name.
     """
 
     compression_level: int = 3
@@ -95,6 +123,7 @@ class Config:
     view: ViewDefaults = field(default_factory=ViewDefaults)
     scopes: Mapping[str, ScopeSettings] = field(default_factory=dict)
     summary: Mapping[str, SummaryPolicy] = field(default_factory=dict)
+    remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
 
 
 CONFIG_TEMPLATE = """\
@@ -210,6 +239,67 @@ def _granted(key: str, value: Any) -> tuple[str, ...] | None:
     return found or None
 
 
+_REMOTE_URL = re.compile(r"(?:s3|gs|az|file)://[!-~]+\Z")
+_ENDPOINT = re.compile(r"https?://[!-~]+\Z")
+_SECRET = re.compile(r"://[^/]*@|[?#]")
+
+
+def _no_secret(key: str, value: str) -> str:
+    """Settings are read by others and kept in git: who may use a bucket is not said there."""
+    if _SECRET.search(value):
+        raise InvalidConfig(
+            f"config key '{key}' has a user, a query or a fragment",
+            key=key,
+            hint="credentials come from the environment or the provider's own chain",
+        )
+    return value
+
+
+def _url(key: str, value: Any) -> str:
+    if not _REMOTE_URL.match(_text(key, value)):
+        raise InvalidConfig(f"config key '{key}' must be an s3://, gs://, az:// or file:// URL", key=key)
+    return _no_secret(key, value)
+
+
+def _endpoint(key: str, value: Any) -> str:
+    if not _ENDPOINT.match(_text(key, value)):
+        raise InvalidConfig(f"config key '{key}' must be an http:// or https:// URL", key=key)
+    return _no_secret(key, value)
+
+
+def _yes_or_no(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidConfig(f"config key '{key}' must be true or false", key=key)
+    return value
+
+
+def _one_of(key: str, value: Any, *words: str) -> str:
+    if value not in words:
+        raise InvalidConfig(f"config key '{key}' must be {' or '.join(map(repr, words))}", key=key)
+    return str(value)
+
+
+def _seconds(key: str, value: Any) -> int:
+    found = _grace(key, value)
+    if not 1 <= found <= 3600:
+        raise InvalidConfig(f"config key '{key}' must be from 1s to 1h", key=key)
+    return found
+
+
+def _remote_name(key: str, name: str) -> str:
+    try:
+        return parse_name(name)
+    except InvalidOption as error:
+        raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
+
+
+def _remote(name: str, entries: Any) -> RemoteSettings:
+    values = _parse_table(f"remote.{name}", entries, _REMOTE_KEYS)
+    if "url" not in values:
+        raise InvalidConfig(f"config key 'remote.{name}.url' is absent", key=f"remote.{name}.url")
+    return RemoteSettings(**values)
+
+
 def _tools(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(
         isinstance(each, str) and 0 < len(each) <= 100 for each in value
@@ -249,6 +339,20 @@ _SUMMARY_KEYS: _Keys = {
 }
 
 
+_REMOTE_KEYS: _Keys = {
+    "url": ("url", _url),
+    "endpoint": ("endpoint", _endpoint),
+    "region": ("region", _text),
+    "path-style": ("path_style", _yes_or_no),
+    "fetch": ("fetch", lambda key, value: _one_of(key, value, "whole", "on-demand")),
+    "conditions": ("conditions", lambda key, value: _one_of(key, value, "required", "none")),
+    "granted": ("granted", _granted),
+    "timeout": ("timeout_seconds", _seconds),
+    "retry": ("retry_seconds", _seconds),
+    "workers": ("workers", lambda key, value: _integer(key, value, 1, 1000)),
+}
+
+
 _TABLES: dict[str, _Keys] = {
     "store": _STORE_KEYS,
     "scopes": _SCOPES_KEYS,
@@ -278,6 +382,10 @@ def parse_config(text: str) -> Config:
         _strategy("summary", name): SummaryPolicy(**_parse_table(f"summary.{name}", entries, _SUMMARY_KEYS))
         for name, entries in _tables_in(tables, "summary").items()
     }
+    remotes = {
+        _remote_name("remote", name): _remote(name, entries)
+        for name, entries in _tables_in(tables, "remote").items()
+    }
     if tables:
         unknown = next(iter(tables))
         raise InvalidConfig(f"unknown config key '{unknown}'", key=unknown)
@@ -288,6 +396,7 @@ def parse_config(text: str) -> Config:
         view=ViewDefaults(**values["view"]),
         scopes=scopes,
         summary=summary,
+        remotes=remotes,
     )
 
 
@@ -321,6 +430,12 @@ def change_setting(text: str, key: str, value: str) -> str:
         strategy, name = policy
         is_count = name == "entries-max" and _NUMBER.match(value) is not None and "." not in value
         return _changed(text, ["summary", strategy], name, int(value) if is_count else value)
+    remote = _remote_key(key)
+    if remote is not None:
+        settings = parse_config(text).remotes.get(remote[0])
+        if settings is None:
+            raise InvalidConfig(f"no remote '{remote[0]}'", key=key, hint="'ctx remote list' lists them")
+        return _changed(text, ["remote", remote[0]], remote[1], _remote_value(remote[1], value))
     table, _, name = key.partition(".")
     if name not in _TABLES.get(table, {}):
         raise InvalidConfig(f"unknown config key '{key}'", key=key, hint=keys_hint(key))
@@ -331,6 +446,21 @@ def change_setting(text: str, key: str, value: str) -> str:
         return _changed(text, [table], name, value)
     number = _NUMBER.match(value)
     return _changed(text, [table], name, (float(value) if number[1] else int(value)) if number else value)
+
+
+def _remote_key(key: str) -> tuple[str, str] | None:
+    """Of `remote.origin.fetch` the name and the last word; None: it is no such key."""
+    table, _, rest = key.partition(".")
+    name, _, last = rest.rpartition(".")
+    return (name, last) if table == "remote" and name and last in _REMOTE_KEYS else None
+
+
+def _remote_value(name: str, value: str) -> Any:
+    if name == "path-style" and value in ("true", "false"):
+        return value == "true"
+    if name == "workers" and _NUMBER.match(value) and "." not in value:
+        return int(value)
+    return value.replace(",", " ").split() if name == "granted" else value
 
 
 def keys_hint(key: str) -> str:
@@ -356,6 +486,41 @@ def declare_scope(text: str, scope: str, quota: str | None) -> str:
     if quota is None:
         quota = "none" if declared.quota_bytes is None else size_value(declared.quota_bytes)
     return _changed(text, ["scope", scope], "quota", quota)
+
+
+def declare_remote(text: str, name: str, settings: RemoteSettings) -> str:
+    """The config.toml `text` with a table for the remote: what differs from the defaults. Pure; it parses."""
+    import tomlkit
+
+    parse_config(text)
+    document = tomlkit.parse(text)
+    table = tomlkit.table()
+    default = RemoteSettings(url="")
+    for key, (attribute, _) in _REMOTE_KEYS.items():
+        value = getattr(settings, attribute)
+        if value != getattr(default, attribute):
+            table[key] = duration_text(value) if attribute.endswith("_seconds") else _plain(value)
+    if "remote" not in document:
+        document["remote"] = tomlkit.table(is_super_table=True)
+    document["remote"][name] = table
+    changed = tomlkit.dumps(document)
+    parse_config(changed)
+    return changed
+
+
+def remove_remote(text: str, name: str) -> str:
+    """The config.toml `text` without the remote, which is there. Pure; it parses."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    del document["remote"][name]
+    changed = tomlkit.dumps(document)
+    parse_config(changed)
+    return changed
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _changed(text: str, tables: list[str], name: str, value: Any) -> str:
@@ -392,8 +557,21 @@ def config_values(config: Config, asked: str | None = None) -> dict[str, str | i
         for name, value in _policy_values(policy).items():
             if value != "none":
                 values[f"summary.{strategy}.{name}"] = value
+    for remote, settings in sorted(config.remotes.items()):
+        values.update({f"remote.{remote}.{key}": value for key, value in _remote_values(settings).items()})
     if asked is not None and _policy_key(asked) is not None:
         values.setdefault(asked, "none")
+    return values
+
+
+def _remote_values(settings: RemoteSettings) -> dict[str, str | int | float | list[str]]:
+    """The url, and what differs from the defaults."""
+    default = RemoteSettings(url="")
+    values: dict[str, str | int | float | list[str]] = {}
+    for key, (attribute, _) in _REMOTE_KEYS.items():
+        value = getattr(settings, attribute)
+        if value != getattr(default, attribute):
+            values[key] = duration_text(value) if attribute.endswith("_seconds") else _plain(value)
     return values
 
 

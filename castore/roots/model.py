@@ -25,6 +25,7 @@ __all__ = [
     "GC",
     "LAST",
     "PURGED",
+    "REMOTE",
     "REPLACED",
     "STATE",
     "Content",
@@ -52,6 +53,9 @@ PURGED = "purged"
 
 REPLACED = "replaced"
 """The detail of a root that keeps, for the grace, what a root with this key named before it was replaced."""
+
+REMOTE = "remote"
+"""The detail of a root whose objects need not be here: the name of the remote that has those that are not."""
 
 BY, GC = "by", "gc"
 """The detail of a keep root that nobody asked for by hand."""
