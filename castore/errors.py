@@ -398,7 +398,7 @@ class RemoteMissing(RemoteError):
 class RemoteDamaged(RemoteError):
     """What lies there under a key is not what was written."""
 
-    default_hint = "push it again from a store that has it: 'ctx push' sends what is damaged anew"
+    default_hint = "push it again from a store that has it: 'ctx push --anew'"
 
     def __init__(self, remote: str, key: str, reason: str, *, hint: str | None = None) -> None:
         super().__init__(

@@ -167,6 +167,20 @@ CONFIG_TEMPLATE = """\
 #   entries-max = 1000
 #   bytes-max = "10MB"
 #   age-max = "30d"
+
+# A bucket that 'ctx push' and 'ctx pull' speak to has a table, written by 'ctx remote add'. No credential
+# stands here: they come from the environment, or from the provider's own chain (docs/sharing.md).
+#   [remote.origin]
+#   url = "s3://bucket/prefix"
+#   endpoint = "https://objects.example.org"
+#   region = "eu-central-1"
+#   path-style = true
+#   fetch = "on-demand"
+#   conditions = "none"
+#   granted = ["team/*"]
+#   timeout = "60s"
+#   retry = "60s"
+#   workers = 32
 """
 
 

@@ -55,6 +55,7 @@ _CODES = """\
 | 13 | damaged: an object, a root or the index |
 | 14 | outside the granted scopes: a `--scope`, a write, or what is the operator's |
 | 15 | a conflict: the name is taken, or was moved by somebody else |
+| 16 | a remote did not do what was asked of it |
 | 17 | a limit or a quota |
 | 18 | an invalid document, or one that does not unfold to what was folded |
 | 70 | a bug in castore, with a traceback |
