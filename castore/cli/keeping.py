@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -28,12 +27,11 @@ from castore.cli.parameters import (
 from castore.cli.roots import root_facts, root_record
 from castore.config import FIELD_CHARACTERS_MAX, parse_duration
 from castore.digest import SHORT_HEX, Digest, parse_prefix
-from castore.errors import DigestAmbiguous, InvalidOption, NameMissing, NotFound
+from castore.errors import InvalidOption, NameMissing
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
     from castore.roots.model import Root
-    from castore.store import Store
     from castore.store.keeping import Forgotten
 
 __all__ = ["forget", "gc", "keep", "log", "tag", "why"]
@@ -84,7 +82,9 @@ def tag(
     try:
         root = opened.tag(name, ref, scope=scope, keep_seconds=keep_seconds, move=move, expected=expected)
     except NameMissing as error:
-        if error.fields["subject"] == ref.strip() and _is_regular(ref):
+        from castore.fold.targets import is_regular
+
+        if error.fields["subject"] == ref.strip() and is_regular(ref):
             error.hint = "it is a file: 'ctx keep FILE --name NAME' names the folded document in it"
         raise
     if as_json:
@@ -106,49 +106,21 @@ def keep(
 ) -> None:
     """A root keeps each: an object, or a document with all its objects. All of them, or none."""
     from castore import api
+    from castore.fold.targets import is_file, neither
 
     opened = find_store(store).get()
-    files = [target for target in targets if _is_file(opened, target)]
+    files = [target for target in targets if is_file(opened, target)]
     references = [target for target in targets if target not in files]
     keep_seconds = parse_keep_for(keep_for)
     try:
         roots = api.keep(opened, *references, files=files, name=name, scope=scope, keep_seconds=keep_seconds)
     except NameMissing as error:
-        raise _neither(str(error.fields["subject"])) from None
+        raise neither(str(error.fields["subject"])) from None
     if as_json:
         for root in roots:
             output.block((), root_facts(root), as_json)
     elif output.is_attended():
         output.summary(f"kept by {plural(len(roots), 'root')}")
-
-
-def _is_file(opened: Store, target: str) -> bool:
-    """Whether FILE is meant. Raises InvalidOption if REF may be meant as well."""
-    if not _is_regular(target):
-        return False
-    try:
-        opened.find(target)
-    except DigestAmbiguous:
-        pass  # It means something, even if not one thing.
-    except NotFound:
-        return True
-    raise InvalidOption(
-        f"'{target}' is a file, and the store knows it too",
-        hint=f"write './{target}' for the file; for the other, its digest or more of its digits",
-        subject=target,
-    )
-
-
-def _is_regular(path: str) -> bool:
-    return "\0" not in path and os.path.isfile(path)
-
-
-def _neither(target: str) -> NameMissing:
-    """What was to be kept is no file, and the store knows nothing of that name."""
-    hint = "check the path; 'ctx log' lists the names in use, 'ctx ls' the objects"
-    if "\0" not in target and os.path.exists(target):
-        hint = "what has this path is not a regular file"
-    return NameMissing(target, what="file, object or name", hint=hint)
 
 
 def forget(

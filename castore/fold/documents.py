@@ -34,6 +34,7 @@ from castore.store import Store
 __all__ = [
     "DocumentsPlan",
     "Path",
+    "document_digest",
     "draft_of_file",
     "keep",
     "keep_documents",
@@ -113,6 +114,12 @@ def draft_of_file(store: Store, path: Path, *, scope: str | None = None) -> Root
                 hint="'ctx fold' writes documents that have some; 'ctx put' stores any file",
             )
     return _draft(path, content, digests, known)
+
+
+def document_digest(path: Path) -> Digest:
+    """The digest of a file's bytes, whatever they are. Raises CastoreError if it can't be read."""
+    with _opened(path) as source:
+        return _digest(source)
 
 
 def keep(
@@ -253,16 +260,20 @@ def _view_to_keep(store: Store, source: BinaryIO, views: set[Content]) -> Root |
     size = os.fstat(source.fileno()).st_size
     if not any(view.size == size for view in views):
         return None
-    whole = sha256()
-    while piece := source.read(_READ_BYTES):
-        whole.update(piece)
-    digest = Digest(whole.hexdigest())
+    digest = _digest(source)
     if Content(digest, size) not in views:
         return None
     roots = store.document_roots(digest)
     # Any that is live will do; else the latest that was recorded.
     live = [root for root in roots if root.is_live(store.parts.clock())]
     return next(iter([*live, *(root for root in roots if root.kind is RootKind.VIEW)]), None)
+
+
+def _digest(source: BinaryIO) -> Digest:
+    whole = sha256()
+    while piece := source.read(_READ_BYTES):
+        whole.update(piece)
+    return Digest(whole.hexdigest())
 
 
 def _is_there(store: Store, digest: Digest, *, unless_purged: bool = False) -> bool:

@@ -1,0 +1,107 @@
+"""Which roots are meant by what somebody names to push, or to put in a bundle.
+
+Laws:
+- Chosen are live roots that the caller sees, each once, and with each the roots that it is based on, before
+  it. A root of a log comes with the whole log: its records in order, then its state.
+- What is named and has no live root of its own gets one first, as `keep` makes it: a folded document in a
+  file, an object. All such roots are made, or, where one of the texts means nothing, none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from castore.digest import Digest, parse_prefix
+from castore.errors import NameMissing, NotFound
+from castore.fold.documents import document_digest, draft_of_file
+from castore.fold.targets import is_file, neither
+from castore.roots.model import REPLACED, Root, RootDraft
+from castore.store import Store
+from castore.store.lookup import pasted
+
+__all__ = ["choose"]
+
+
+def choose(store: Store, texts: Sequence[str], *, everything: bool = False) -> list[Root]:
+    """The roots that `texts` mean, in their order; with `everything`, all live ones, the oldest first.
+
+    texts: each the FILE of a folded document or a recorded view, a name, a root's id, the digest of a
+    document or an object, or 6 or more of its digits, a pasted reference. Raises NameMissing, ObjectMissing,
+    ObjectPurged, DigestAmbiguous; NotFound for what is forgotten; what `ctx keep` raises for a FILE;
+    BaseMissing, RootDamaged.
+    """
+    found: dict[str, Root] = {}
+    if everything:
+        now = store.parts.clock()
+        live = (root for root in reversed(store.roots()) if root.is_live(now))
+        found = {root.id: root for root in _with_bases(store, live)}
+    meant = [_meant(store, text) for text in texts]
+    drafts = [each for each in meant if isinstance(each, RootDraft)]
+    made = iter(store.keep(drafts) if drafts else ())
+    for each in meant:
+        roots = [next(made)] if isinstance(each, RootDraft) else each
+        for root in _with_bases(store, _with_logs(store, roots)):
+            found.setdefault(root.id, root)
+    return list(found.values())
+
+
+# --- Helpers ---
+
+
+def _meant(store: Store, text: str) -> list[Root] | RootDraft:
+    """The live roots that the text means; or the draft of one, where it has none."""
+    if is_file(store, text):
+        return _live(store, store.document_roots(document_digest(text))) or draft_of_file(store, text)
+    reference = pasted(text)
+    if parse_prefix(reference) is None:
+        named = store.named_roots(reference)
+        if named:
+            return named
+    try:
+        found = store.find(reference)
+    except NameMissing as error:
+        raise (neither(text) if error.hint == error.default_hint else error) from None
+    if isinstance(found, Digest):
+        # Bytes that were put may be a folded document's as well: then both are meant.
+        alone = [root for root in _live(store, store.roots_naming(found)) if _names_alone(root, found)][:1]
+        documents = _live(store, store.document_roots(found))
+        return [*documents, *alone] or store.keep_draft(str(found))
+    live = _live(store, found)
+    if not live:
+        raise NotFound(
+            f"'{reference[:80]}' is forgotten, or has expired",
+            hint=f"'ctx forget --undo --root {found[0].id}' brings it back, while gc has not freed it",
+            subject=reference[:80],
+        )
+    return live
+
+
+def _live(store: Store, roots: Iterable[Root]) -> list[Root]:
+    now = store.parts.clock()
+    return [root for root in roots if root.is_live(now)]
+
+
+def _names_alone(root: Root, digest: Digest) -> bool:
+    """Whether it keeps this object and nothing else, and is no part of a log nor made of another object."""
+    is_plain = (root.document, root.base, root.place, root.key) == (None,) * 4
+    return is_plain and REPLACED not in root.details and tuple(root.objects) == (digest,)
+
+
+def _with_logs(store: Store, roots: Iterable[Root]) -> Iterator[Root]:
+    for root in roots:
+        if root.place is None or root.source_name is None:
+            yield root
+            continue
+        log = store.log(root.kind, root.source_name, scope=root.scope)
+        yield from log.records
+        if log.state is not None:
+            yield log.state
+
+
+def _with_bases(store: Store, roots: Iterable[Root]) -> Iterator[Root]:
+    """Each with the roots that it is based on, before it; some perhaps again."""
+    for root in roots:
+        if root.base is None:
+            yield root
+        else:
+            yield from reversed(store.based_chain(root))
