@@ -75,7 +75,8 @@ class Proxy:
 
     def script(self, letters: str, *, methods: str = "", part: str = "") -> None:
         """From now on; of `methods` (words, all if none) and of paths that hold `part` alone."""
-        assert letters and _LETTERS.issuperset(letters), letters
+        assert letters
+        assert _LETTERS.issuperset(letters), letters
         with self._lock:
             self._script, self._at = letters, 0
             self._methods, self._part = frozenset(methods.split()), part
@@ -199,7 +200,7 @@ class Proxy:
     def _letter(self, request: Request) -> str:
         with self._lock:
             self.seen[request.method] += 1
-            if self._methods and request.method not in self._methods or self._part not in request.path:
+            if (self._methods and request.method not in self._methods) or self._part not in request.path:
                 return "."
             letter = self._script[self._at % len(self._script)]
             self._at += 1
