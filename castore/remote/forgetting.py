@@ -1,0 +1,44 @@
+"""Forgetting roots of a bucket: they expire after the grace, or at once, and a gc there takes them.
+
+Law: a root that is pushed again, asked for by name, is live again; nothing is deleted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from castore.remote.bucket import Bucket
+from castore.remote.finding import find
+from castore.remote.names import Names
+from castore.remote.roots import Grants, RemoteRoots
+from castore.remote.tracking import Tracking
+from castore.roots.model import Root, forgotten
+from castore.store import Store
+
+__all__ = ["forget"]
+
+
+def forget(
+    store: Store, bucket: Bucket, texts: Sequence[str], *, at_once: bool = False, dry_run: bool = False
+) -> list[Root]:
+    """The roots there that `texts` mean are forgotten; what they are based on is not. As they are then.
+
+    texts: see castore.remote.finding. Raises ScopeDenied, NotFound, RemoteError.
+    """
+    bucket.require_format()
+    roots = RemoteRoots(bucket)
+    found = find(store, bucket, Names(bucket, roots, Tracking(store, bucket.remote)), texts, chains=False)
+    grants = Grants(store.granted, bucket.settings.granted)
+    for scope in {root.scope for root in found.roots}:
+        grants.require(scope)
+    now = store.parts.clock()
+    grace_seconds = 0 if at_once else store.parts.config.grace_seconds
+
+    def of(root: Root) -> Root:
+        return forgotten(root, now=now, grace_seconds=grace_seconds)
+
+    if dry_run:
+        return [of(root) for root in found.roots]
+    done = [roots.change(root.id, of) for root in found.roots]
+    bucket.settle()
+    return [root for root in done if root is not None]

@@ -1,0 +1,139 @@
+"""The names of a bucket: records that are moved by compare-and-swap.
+
+Laws:
+- Of two that move one name from the same root, one wins, and the other is told NameMoved.
+- A push moves a name only from where this store last saw it, or by force. One that nobody has is free.
+- A name's record names a root that is there; the root that had the name is forgotten, with the grace. What a
+  killed push left undone of that is done by the next push of the name.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from castore.errors import NameMoved
+from castore.remote.bucket import Bucket, Entry
+from castore.remote.keys import NAMES, name_key
+from castore.remote.records import NameRecord, decode_name, encode
+from castore.remote.roots import RemoteRoots
+from castore.remote.tracking import Seen, Tracking
+from castore.roots.model import Root, forgotten
+
+__all__ = ["NameChange", "Names"]
+
+
+class NameChange(StrEnum):
+    SAME = "same"
+    NEW = "new"
+    MOVED = "moved"
+
+
+class _Found(NamedTuple):
+    record: NameRecord
+    entry: Entry
+
+
+class Names:
+    """The names of one bucket, as one store knows them."""
+
+    def __init__(self, bucket: Bucket, roots: RemoteRoots, tracking: Tracking) -> None:
+        self._bucket = bucket
+        self._roots = roots
+        self._tracking = tracking
+
+    def get(self, scope: str, name: str) -> NameRecord | None:
+        """What the name means there; None if it means nothing. Raises RemoteDamaged, RemoteError."""
+        found = self._find(name_key(scope, name))
+        return None if found is None else found.record
+
+    def all(self) -> list[NameRecord]:
+        """Every name's record."""
+        keys = [entry.key for entry in self._bucket.entries(NAMES)]
+        return [found.record for found in self._bucket.map(self._find, keys) if found is not None]
+
+    def require_movable(self, root: Root, *, by_force: bool, now: float) -> None:
+        """Raises NameMoved where `move` would, as far as that can be told before."""
+        found = self._find(_key(root))
+        if found is not None and not self._may_move(found.record, root, by_force=by_force, now=now):
+            raise self._moved(root)
+
+    def move(self, root: Root, *, by_force: bool, now: float, grace_seconds: int) -> NameChange:
+        """The name of the root, which is there, means it. Raises NameMoved: then it means what it did."""
+        key = _key(root)
+        found = self._find(key)
+        if found is None:
+            record = NameRecord(root.scope, _name(root), root.id)
+            if not self._bucket.create(key, encode(record)):
+                found = self._find(key)
+                if found is None or found.record != record:
+                    raise self._moved(root)
+            self._agree(key, record)
+            return NameChange.NEW
+        if found.record.root == root.id:
+            self._agree(key, found.record)
+            self._forget(found.record, now=now, grace_seconds=grace_seconds)
+            return NameChange.SAME
+        if not self._may_move(found.record, root, by_force=by_force, now=now):
+            raise self._moved(root)
+        old = found.record
+        record = NameRecord(old.scope, old.name, root.id, old.moves + 1, old.root)
+        if not self._bucket.replace(key, encode(record), found.entry):
+            now_there = self._find(key)
+            # The answer to a try of ours may have been lost, and the next one found our own move.
+            if now_there is None or now_there.record != record:
+                raise self._moved(root)
+        self._agree(key, record)
+        self._forget(record, now=now, grace_seconds=grace_seconds)
+        return NameChange.MOVED
+
+    # --- Helpers ---
+
+    def _find(self, key: str) -> _Found | None:
+        found = self._bucket.get(key)
+        if found is None:
+            return None
+        data, entry = found
+        return _Found(decode_name(data, self._bucket.remote, key), entry)
+
+    def _may_move(self, record: NameRecord, root: Root, *, by_force: bool, now: float) -> bool:
+        if by_force or record.root == root.id or self._tracking.get(_key(root)) == _seen(record):
+            return True
+        holder = self._roots.get(record.root)
+        return holder is None or not holder.root.is_live(now)
+
+    def _forget(self, record: NameRecord, *, now: float, grace_seconds: int) -> None:
+        """The root that had the name before is forgotten, unless it was since pushed without it."""
+        if record.was is None:
+            return
+
+        def of(there: Root) -> Root:
+            if there.name != record.name or there.forgotten is not None:
+                return there
+            return forgotten(there, now=now, grace_seconds=grace_seconds)
+
+        self._roots.change(record.was, of)
+
+    def _agree(self, key: str, record: NameRecord) -> None:
+        self._tracking.note(key, _seen(record))
+
+    def _moved(self, root: Root) -> NameMoved:
+        error = NameMoved(_name(root), root.scope)
+        error.hint = (
+            f"somebody else moved it at '{self._bucket.remote}': pull it and decide, or push with --move"
+        )
+        return error
+
+
+def _seen(record: NameRecord) -> Seen:
+    return Seen(record.moves, record.root)
+
+
+def _key(root: Root) -> str:
+    return name_key(root.scope, _name(root))
+
+
+def _name(root: Root) -> str:
+    if root.name is None:
+        raise AssertionError("only a root with a name moves one")
+    return root.name

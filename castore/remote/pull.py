@@ -1,0 +1,223 @@
+"""Pull: roots of a bucket, and all that they name, are in a store too.
+
+Laws:
+- Every object is digested again before it is published; a root comes with all its objects, or not at all.
+- Roots come in batches, each one transaction of the store; a pull that is killed has done some of them, and
+  doing it again goes on where it was. Memory is that of one batch.
+- What was forgotten or purged here stays so, unless it was asked for by name. A name that means something
+  else here is moved only from where this store last agreed with the remote, or by force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from castore.digest import Digest
+from castore.errors import CastoreError, ObjectDamaged, ObjectMissing, RemoteDamaged
+from castore.objects.database import ObjectDatabase
+from castore.remote.batching import batches
+from castore.remote.bucket import Bucket, BucketSource
+from castore.remote.finding import find
+from castore.remote.keys import name_key, object_key
+from castore.remote.names import Names
+from castore.remote.roots import Grants, RemoteRoots
+from castore.remote.tracking import Seen, Tracking
+from castore.roots.model import STATE, Root
+from castore.store import Store
+
+if TYPE_CHECKING:
+    from castore.store.importing import Imported, Importing
+
+__all__ = ["Lost", "PullReport", "bring", "pull", "remote_database"]
+
+Progress = Callable[[int, int], None]
+"""Is told of objects: how many came, and how many are to come, as far as is known."""
+
+
+class Lost(NamedTuple):
+    """A root that could not come, and why: an object of it is damaged or absent there."""
+
+    root: Root
+    error: CastoreError
+
+
+@dataclass(slots=True)
+class PullReport:
+    """imported: what became of each root. lost: those that could not come. unnamed: left, as the name that
+    they were given means something else there. objects: that were brought, of `bytes` bytes in all."""
+
+    imported: list[Imported] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+    unnamed: list[Root] = field(default_factory=list)
+    objects: int = 0
+    bytes: int = 0
+
+
+def pull(
+    store: Store,
+    bucket: Bucket,
+    texts: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    move: bool = False,
+    lazily: bool = False,
+    progress: Progress | None = None,
+) -> PullReport:
+    """What `texts` mean there, or all that the caller may use, is here: durably, each root with its objects.
+
+    texts: see castore.remote.finding. move: a name is taken from whatever root has it here. lazily: roots
+    come, and objects when they are read. Raises ScopeDenied, RemoteError, NotFound, InvalidOption,
+    LimitExceeded (a quota), StoreLocked; then a part may have come, and nothing here lacks anything.
+    """
+    bucket.require_format()
+    tracking = Tracking(store, bucket.remote)
+    names = Names(bucket, RemoteRoots(bucket), tracking)
+    found = find(store, bucket, names, texts, everything=everything)
+    grants = Grants(store.granted, bucket.settings.granted)
+    for scope in {root.scope for root in found.roots}:
+        grants.require(scope)
+    run = _Pull(store, bucket, names, tracking, move=move, lazily=lazily, progress=progress)
+    run.is_asked = not everything
+    run.report.unnamed = found.unnamed
+    try:
+        for batch in batches(_ordered(found.roots)):
+            run.batch(batch)
+    finally:
+        tracking.save()
+    return run.report
+
+
+class _Pull:
+    def __init__(
+        self,
+        store: Store,
+        bucket: Bucket,
+        names: Names,
+        tracking: Tracking,
+        *,
+        move: bool,
+        lazily: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.report = PullReport()
+        self.is_asked = True
+        """The roots were named one by one, so that what was forgotten here is wanted again."""
+        self._store = store
+        self._bucket = bucket
+        self._names = names
+        self._tracking = tracking
+        self._by_force = move
+        self._lazily = lazily
+        self._progress = progress
+        self._lost: dict[str, CastoreError] = {}
+
+    def batch(self, roots: Sequence[Root]) -> None:
+        """The roots of one batch are here, but for those that are told as lost."""
+        seen = self._records(roots)
+        with self._store.importing() as importing:
+            lost = {} if self._lazily else self._bring(importing, roots)
+            whole: list[Root] = []
+            for root in roots:
+                error = self._reason(root, lost)
+                if error is None:
+                    whole.append(root)
+                else:
+                    self._lost[root.id] = error
+                    self.report.lost.append(Lost(root, error))
+            done = importing.commit(
+                whole,
+                lazily=self._bucket.remote if self._lazily else None,
+                restore=self.is_asked,
+                moves=[root.id for root in whole if self._may_move(root, seen)],
+            )
+        for each in done:
+            if each.outcome.is_here and each.root.id in seen:
+                self._tracking.note(*seen[each.root.id])
+        self.report.imported += done
+
+    def _bring(self, importing: Importing, roots: Sequence[Root]) -> dict[Digest, CastoreError]:
+        """The objects of these roots are staged; those that could not be, each with the reason."""
+        wanted = sorted({digest for root in roots for digest in root.objects})
+        lost: dict[Digest, CastoreError] = {}
+        done = 0
+        for digest, size, error in bring(importing, self._bucket, wanted):
+            done += 1
+            if error is not None:
+                lost[digest] = error
+            elif size is not None:
+                self.report.objects += 1
+                self.report.bytes += size
+            if self._progress is not None:
+                self._progress(done, len(wanted))
+        return lost
+
+    def _reason(self, root: Root, lost: dict[Digest, CastoreError]) -> CastoreError | None:
+        if root.base is not None and root.base in self._lost:
+            return self._lost[root.base]
+        return next((lost[digest] for digest in root.objects if digest in lost), None) if lost else None
+
+    def _records(self, roots: Sequence[Root]) -> dict[str, tuple[str, Seen]]:
+        """Of the roots that have a name there its record's key, and what that says."""
+        named = [root for root in roots if root.name is not None]
+        found: dict[str, tuple[str, Seen]] = {}
+
+        def record(root: Root) -> None:
+            assert root.name is not None
+            said = self._names.get(root.scope, root.name)
+            if said is not None and said.root == root.id:
+                found[root.id] = name_key(root.scope, root.name), Seen(said.moves, said.root)
+
+        for _ in self._bucket.map(record, named):
+            pass
+        return found
+
+    def _may_move(self, root: Root, seen: dict[str, tuple[str, Seen]]) -> bool:
+        """The name is where this store last agreed with the remote, and has moved only there since."""
+        if root.name is None or self._by_force:
+            return root.name is not None
+        if root.id not in seen:
+            return False
+        agreed = self._tracking.get(seen[root.id][0])
+        here = [each for each in self._store.named_roots(root.name) if each.scope == root.scope]
+        return agreed is not None and all(each.id in (agreed.root, root.id) for each in here)
+
+
+def remote_database(bucket: Bucket, store: Store) -> ObjectDatabase:
+    """The objects of a bucket, to be read and checked."""
+    return ObjectDatabase(
+        BucketSource(bucket, store.parts.layout.tmp), level=lambda: store.parts.config.compression_level
+    )
+
+
+def bring(
+    importing: Importing, bucket: Bucket, digests: Sequence[Digest]
+) -> Iterator[tuple[Digest, int | None, CastoreError | None]]:
+    """Each object is staged here, digested again: its size, None if it was here; or why it could not be."""
+    database = remote_database(bucket, importing.store)
+
+    def one(digest: Digest) -> tuple[Digest, int | None, CastoreError | None]:
+        try:
+            return digest, importing.bring(database, digest), None
+        except ObjectDamaged as error:
+            reason = str(error.fields["reason"])
+            return digest, None, RemoteDamaged(bucket.remote, object_key(digest), reason)
+        except ObjectMissing:
+            return digest, None, RemoteDamaged(bucket.remote, object_key(digest), "it is not there")
+
+    return bucket.map(one, digests)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _ordered(roots: Sequence[Root]) -> list[Root]:
+    """The records of a log one after another, and its state after them; all else before, in its order."""
+    return [
+        *(root for root in roots if root.place is None),
+        *sorted(
+            (root for root in roots if root.place is not None),
+            key=lambda root: (root.source_name or "", root.scope, root.kind, root.place == STATE, root.place),
+        ),
+    ]

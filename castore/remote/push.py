@@ -1,0 +1,257 @@
+"""Push: roots of a store, and all that they name, are in a bucket too.
+
+Laws:
+- At every instant each root in the bucket has all its objects there; a push that is killed leaves objects that
+  no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
+- Roots are pushed in batches, each in the steps of docs/sharing.md: an intent, the sweeps heeded, a look at
+  what is there, objects, roots, names. Memory is that of one batch.
+- A root that can't be pushed (it diverged, its name was moved by somebody else) is refused and told; the
+  others are pushed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from castore.digest import Digest
+from castore.errors import Conflict
+from castore.remote.batching import batches
+from castore.remote.bucket import Bucket
+from castore.remote.intents import IntentOver, hold
+from castore.remote.keys import name_key, object_key, root_key
+from castore.remote.names import NameChange, Names
+from castore.remote.roots import Grants, RemoteRoots
+from castore.remote.sending import missing, send
+from castore.remote.tracking import Tracking
+from castore.roots.model import Root
+from castore.store import Store
+
+__all__ = ["PushReport", "Pushed", "Refused", "push"]
+
+Progress = Callable[[int, int], None]
+"""Is told of objects: how many were sent, and how many are to be, as far as is known."""
+
+
+class Pushed(NamedTuple):
+    """A root that is there. is_changed: it was not there before, or said less. name: what became of its name."""
+
+    root: Root
+    is_changed: bool
+    name: NameChange | None
+
+
+class Refused(NamedTuple):
+    """A root that was left as it is, and why."""
+
+    root: Root
+    error: Conflict
+
+
+@dataclass(slots=True)
+class PushReport:
+    """objects_there: that were not sent, as they were there. sent_bytes: of object files. left: roots that were
+    forgotten there, and so left as they are."""
+
+    pushed: list[Pushed] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    left: list[Root] = field(default_factory=list)
+    objects_sent: int = 0
+    objects_there: int = 0
+    sent_bytes: int = 0
+
+
+def push(
+    store: Store,
+    bucket: Bucket,
+    roots: Sequence[Root],
+    *,
+    move: bool = False,
+    anew: bool = False,
+    restore: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> PushReport:
+    """Each of `roots` is in the bucket with its objects, durably; those in the report's `refused` are not.
+
+    roots: as `castore.remote.choosing` gives them, bases before what is based on them. move: a name is
+    taken from whatever root has it there. anew: objects are sent that are there, too. restore: a root that
+    was forgotten there is live again; else it is left. dry_run: what would be sent is counted, and nothing
+    written. Raises ScopeDenied, RemoteError, ObjectMissing, ObjectDamaged; then a part may have been pushed,
+    and nothing that is there lacks anything.
+    """
+    grants = Grants(store.granted, bucket.settings.granted)
+    for scope in {root.scope for root in roots}:
+        grants.require(scope)
+    run = _Push(store, bucket, move=move, anew=anew, restore=restore, progress=progress)
+    run.bases = {root.base for root in roots if root.base is not None}
+    if dry_run:
+        for batch in batches(roots):
+            run.count(batch)
+        return run.report
+    bucket.require_conditions()
+    try:
+        for batch in batches(roots):
+            run.batch(batch)
+    finally:
+        run.tracking.save()
+    return run.report
+
+
+class _Push:
+    def __init__(
+        self,
+        store: Store,
+        bucket: Bucket,
+        *,
+        move: bool,
+        anew: bool,
+        restore: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.report = PushReport()
+        self.tracking = Tracking(store, bucket.remote)
+        self._store = store
+        self._tmp = store.parts.layout.tmp
+        self._bucket = bucket
+        self._roots = RemoteRoots(bucket)
+        self._names = Names(bucket, self._roots, self.tracking)
+        self._by_force, self._anew, self._restore = move, anew, restore
+        self._progress = progress
+        self._now = store.parts.clock()
+        self.bases: set[str] = set()
+        """What others are based on is pushed though it was forgotten there."""
+
+    def count(self, roots: Sequence[Root]) -> None:
+        """What would be sent."""
+        objects = _objects_of(roots)
+        absent = objects if self._anew else missing(self._bucket, objects)
+        self.report.objects_sent += len(absent)
+        self.report.objects_there += len(objects) - len(absent)
+        self.report.pushed += [Pushed(root, True, None) for root in roots]
+
+    def batch(self, roots: Sequence[Root]) -> None:
+        """The roots of one batch are there, or refused."""
+        while True:
+            try:
+                self._try(roots)
+            except IntentOver:
+                # It took too long for gcs to wait: all is looked at again, and what was sent is there.
+                continue
+            return
+
+    def _try(self, batch: Sequence[Root]) -> None:
+        with hold(self._bucket, _keys(batch)) as held:
+            roots, left, refused = self._acceptable(batch)
+            objects = _objects_of(roots)
+            absent = objects if self._anew else missing(self._bucket, objects)
+            self._send(absent)
+            held.require_time()
+            written: list[tuple[Root, bool]] = []
+            for level in _levels(roots):
+                for root, outcome in self._bucket.map(self._put, level):
+                    if isinstance(outcome, Conflict):
+                        refused.append(Refused(root, outcome))
+                    else:
+                        written.append((root, outcome))
+            self._bucket.settle()
+            held.require_time()
+            pushed = self._move_names(written, refused)
+            self._bucket.settle()
+        self.report.pushed += pushed
+        self.report.left += left
+        self.report.refused += refused
+        self.report.objects_there += len(objects) - len(absent)
+
+    def _acceptable(self, batch: Sequence[Root]) -> tuple[list[Root], list[Root], list[Refused]]:
+        """Those to be pushed; those that were forgotten there; those whose name can't be moved, as far as that
+        can be told before anything is sent."""
+        roots: list[Root] = []
+        left: list[Root] = []
+        refused: list[Refused] = []
+
+        def looked_at(root: Root) -> tuple[Root, Conflict | bool]:
+            try:
+                if root.name is not None:
+                    self._names.require_movable(root, by_force=self._by_force, now=self._now)
+            except Conflict as error:
+                return root, error
+            if self._restore or root.id in self.bases:
+                return root, True
+            there = self._roots.get(root.id)
+            return root, there is None or there.root.forgotten is None
+
+        for root, found in self._bucket.map(looked_at, batch):
+            if isinstance(found, Conflict):
+                refused.append(Refused(root, found))
+            else:
+                (roots if found else left).append(root)
+        return roots, left, refused
+
+    def _send(self, absent: Sequence[Digest]) -> None:
+        """`absent` are there, durably. What only another remote has is brought here first."""
+        self._store.want(absent)
+        for done, sent in enumerate(send(self._store, self._bucket, absent, self._tmp), start=1):
+            self.report.objects_sent += 1
+            self.report.sent_bytes += sent.stored_bytes
+            if self._progress is not None:
+                self._progress(done, len(absent))
+        self._bucket.settle()
+
+    def _put(self, root: Root) -> tuple[Root, bool | Conflict]:
+        try:
+            return root, self._roots.put(root, now=self._now)[1]
+        except Conflict as error:
+            return root, error
+
+    def _move_names(self, written: Sequence[tuple[Root, bool]], refused: list[Refused]) -> list[Pushed]:
+        pushed = []
+        grace_seconds = self._store.parts.config.grace_seconds
+
+        def moved(one: tuple[Root, bool]) -> Pushed | Refused:
+            root, is_changed = one
+            try:
+                change = None
+                if root.name is not None:
+                    change = self._names.move(
+                        root, by_force=self._by_force, now=self._now, grace_seconds=grace_seconds
+                    )
+                return Pushed(root, is_changed, change)
+            except Conflict as error:
+                return Refused(root, error)
+
+        for outcome in self._bucket.map(moved, written):
+            if isinstance(outcome, Refused):
+                refused.append(outcome)
+            else:
+                pushed.append(outcome)
+        return pushed
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _levels(roots: Sequence[Root]) -> Iterator[list[Root]]:
+    """The roots in groups, each based on none that comes later."""
+    waiting = {root.id: root for root in roots}
+    while waiting:
+        level = [root for root in waiting.values() if root.base not in waiting]
+        if not level:
+            raise AssertionError("a store's roots are never based on each other in a circle")
+        for root in level:
+            del waiting[root.id]
+        yield level
+
+
+def _objects_of(roots: Sequence[Root]) -> list[Digest]:
+    return sorted({digest for root in roots for digest in root.objects})
+
+
+def _keys(roots: Sequence[Root]) -> set[str]:
+    """All keys in the bucket that a batch relies on or writes."""
+    keys = {object_key(digest) for root in roots for digest in root.objects}
+    keys.update(root_key(root.id) for root in roots)
+    keys.update(root_key(root.base) for root in roots if root.base is not None)
+    keys.update(name_key(root.scope, root.name) for root in roots if root.name is not None)
+    return keys

@@ -1,0 +1,129 @@
+"""The roots of a bucket: read and checked, written by compare-and-swap.
+
+Laws: what is read is a root as some store wrote it, under its own id, or RemoteDamaged. A root that is there
+is never replaced by one that names less (castore.roots.joining). Whoever is told that a root was written
+can rely on it, whatever others write at once. What the caller was not granted is read, as there is no other
+way to know its scope, and never given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from castore.config import OPERATOR, parse_grants
+from castore.errors import RemoteBusy, RemoteDamaged, RootDamaged, ScopeDenied
+from castore.remote.bucket import Bucket, Entry
+from castore.remote.keys import ROOTS, root_id_of, root_key
+from castore.roots.files import decode_root, encode_root
+from castore.roots.joining import joined
+from castore.roots.model import Root
+from castore.store.access import Granted
+
+__all__ = ["Grants", "RemoteRoots", "Stored"]
+
+_TRIES_MAX = 16
+"""Others may change one root so often while it is written."""
+
+
+class Stored(NamedTuple):
+    """A root in the bucket, and which state of it that is."""
+
+    root: Root
+    entry: Entry
+
+
+class Grants:
+    """The scopes that a caller may use at a remote: those granted to it here, within the remote's own."""
+
+    def __init__(self, granted: Granted, remote_grants: tuple[str, ...] | None) -> None:
+        self._here = granted
+        self._there = (OPERATOR,) if remote_grants is None else remote_grants
+
+    def covers(self, scope: str) -> bool:
+        return self._here.covers(scope) and self._remote_covers(scope)
+
+    def require(self, scope: str) -> None:
+        """Raises ScopeDenied unless the caller may write in the scope, here and there."""
+        self._here.writing_scope(scope)
+        if not self._remote_covers(scope):
+            raise ScopeDenied(f"scope '{scope}' is not granted at the remote", subject=scope)
+
+    @property
+    def is_whole(self) -> bool:
+        """The caller sees all that is there."""
+        return self._here.is_operator and OPERATOR in self._there
+
+    def _remote_covers(self, scope: str) -> bool:
+        return Granted(tuple(each for text in self._there for each in parse_grants(text)), scope).covers(
+            scope
+        )
+
+
+class RemoteRoots:
+    """The roots of one bucket."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self.bucket = bucket
+
+    def get(self, root_id: str) -> Stored | None:
+        """The root with this id, live or not. Raises RemoteDamaged, RemoteError."""
+        key = root_key(root_id)
+        found = self.bucket.get(key)
+        if found is None:
+            return None
+        data, entry = found
+        try:
+            root = decode_root(data, key)
+        except RootDamaged as error:
+            raise RemoteDamaged(self.bucket.remote, key, str(error.fields["reason"])) from error
+        if root.id != root_id:
+            raise RemoteDamaged(self.bucket.remote, key, f"it holds the root '{root.id}'")
+        return Stored(root, entry)
+
+    def ids(self) -> Iterator[str]:
+        """Of every root there, sorted."""
+        for entry in self.bucket.entries(ROOTS):
+            root_id = root_id_of(entry.key)
+            if root_id is not None:
+                yield root_id
+
+    def all(self) -> Iterator[Stored]:
+        """Every root there, by id; one that goes meanwhile is left out. Raises as `get`."""
+        for found in self.bucket.map(self.get, self.ids()):
+            if found is not None:
+                yield found
+
+    def put(self, root: Root, *, now: float) -> tuple[Root, bool]:
+        """The root is there, joined with the one that was, which it gives; and whether that changed it.
+
+        Raises RootsDiverged; RemoteBusy if others change it without end.
+        """
+        key = root_key(root.id)
+        for _ in range(_TRIES_MAX):
+            found = self.get(root.id)
+            wanted = joined(None if found is None else found.root, root, now=now)
+            if found is None:
+                if self.bucket.create(key, encode_root(wanted)):
+                    return wanted, True
+            elif wanted == found.root:
+                return wanted, False
+            elif self.bucket.replace(key, encode_root(wanted), found.entry):
+                return wanted, True
+        raise self._busy(root.id)
+
+    def change(self, root_id: str, change: Callable[[Root], Root]) -> Root | None:
+        """The root there is what `change` makes of it, as it gives; None if there is none. Raises as `put`."""
+        for _ in range(_TRIES_MAX):
+            found = self.get(root_id)
+            if found is None:
+                return None
+            wanted = change(found.root)
+            if wanted == found.root:
+                return wanted
+            if self.bucket.replace(root_key(root_id), encode_root(wanted), found.entry):
+                return wanted
+        raise self._busy(root_id)
+
+    def _busy(self, root_id: str) -> RemoteBusy:
+        return RemoteBusy(self.bucket.remote, f"root '{root_id[:16]}' is changed by others without end")
