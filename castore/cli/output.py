@@ -120,15 +120,18 @@ def is_attended() -> bool:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """On a terminal, work of more than a second shows that it goes on, and for how long."""
+def working(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """On a terminal, work of more than a second shows that it goes on, and for how long.
+
+    What is given takes how much is done, and of how much; None where nobody watches.
+    """
     if not is_attended() or _mode["json"]:
-        yield
+        yield None
         return
     from castore.cli.progress import Pulse
 
-    with Pulse(what):
-        yield
+    with Pulse(what) as pulse:
+        yield pulse.tell
 
 
 def red(text: str) -> str:

@@ -21,6 +21,8 @@ class Pulse:
     def __init__(self, what: str) -> None:
         self._what = what
         self._bar: Any = None
+        self._task: Any = None
+        self._told: tuple[int, int] | None = None
         self._lock = threading.Lock()
         self._is_over = False
         self._timer = threading.Timer(PATIENCE_SECONDS, self._show)
@@ -39,14 +41,24 @@ class Pulse:
             if self._bar is not None:
                 self._bar.stop()
 
+    def tell(self, done: int, total: int) -> None:
+        """So much of it is done. Any thread may say so."""
+        with self._lock:
+            self._told = done, total
+            if self._bar is not None and not self._is_over:
+                self._bar.update(self._task, completed=done, total=total)
+
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         with self._lock:
             if self._is_over:
                 return
-            columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+            columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+            done, total = self._told or (0, None)
+            if total is not None:
+                columns.append(MofNCompleteColumn())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.add_task(self._what, total=None)
+            self._task = self._bar.add_task(self._what, completed=done, total=total)
             self._bar.start()
