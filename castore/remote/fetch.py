@@ -50,7 +50,7 @@ class FetchReport:
 
 
 def fetch(store: Store, texts: Sequence[str], bucket: Bucket | None = None) -> FetchReport:
-    """All objects that `texts` mean are here. What means nothing here is pulled from `bucket`, if one is given.
+    """All objects that `texts` mean are here. What means nothing here is pulled from `bucket`, if given.
 
     texts: FILE, or what `Store.find` takes. Raises NotFound, RemoteError, and what a pull raises.
     """
