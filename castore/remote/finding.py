@@ -15,6 +15,7 @@ from castore.digest import DIGEST_HEX, Digest, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RemoteDamaged
 from castore.layout import ROOT_ID
 from castore.remote.bucket import Bucket
+from castore.remote.keys import root_key
 from castore.remote.names import Names
 from castore.remote.roots import Grants, RemoteRoots
 from castore.roots.model import LAST, STATE, Root, log_root_id
@@ -173,12 +174,10 @@ class _Search:
     def _smallest(self, digests: Sequence[Digest]) -> Root:
         """Of the roots that name most of these, the one that names the fewest others."""
         wanted = set(digests)
-        best = max(
-            self._live(), key=lambda root: (len(wanted.intersection(root.objects)), -len(root.objects))
-        )
-        if wanted.isdisjoint(best.objects):
+        naming = [root for root in self._live() if not wanted.isdisjoint(root.objects)]
+        if not naming:
             raise ObjectMissing(str(digests[0]))
-        return best
+        return max(naming, key=lambda root: (len(wanted.intersection(root.objects)), -len(root.objects)))
 
     def _one(self, root_id: str) -> Root | None:
         found = self._roots.get(root_id)
@@ -213,11 +212,8 @@ class _Search:
         """What a live root is based on, be it live or not."""
         found = self._roots.get(root_id)
         if found is None:
-            from castore.remote.keys import root_key
-
-            raise RemoteDamaged(
-                self._bucket.remote, root_key(root_id), "it is not there, and a root needs it"
-            )
+            words = "it is not there, and a root needs it"
+            raise RemoteDamaged(self._bucket.remote, root_key(root_id), words)
         return found.root
 
 

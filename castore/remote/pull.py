@@ -141,9 +141,7 @@ class _Pull:
         """The objects of these roots are staged; those that could not be, each with the reason."""
         wanted = sorted({digest for root in roots for digest in root.objects})
         lost: dict[Digest, CastoreError] = {}
-        done = 0
-        for digest, size, error in bring(importing, self._bucket, wanted):
-            done += 1
+        for done, (digest, size, error) in enumerate(bring(importing, self._bucket, wanted), start=1):
             if error is not None:
                 lost[digest] = error
             elif size is not None:

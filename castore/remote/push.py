@@ -1,8 +1,8 @@
 """Push: roots of a store, and all that they name, are in a bucket too.
 
 Laws:
-- At every instant each root in the bucket has all its objects there; a push that is killed leaves objects that
-  no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
+- At every instant each root in the bucket has all its objects there; a push that is killed leaves objects
+  that no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
 - Roots are pushed in batches, each in the steps of docs/sharing.md: an intent, the sweeps heeded, a look at
   what is there, objects, roots, names. Memory is that of one batch.
 - A root that can't be pushed (it diverged, its name was moved by somebody else) is refused and told; the
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 class Pushed(NamedTuple):
-    """A root that is there. is_changed: it was not there before, or said less. name: what became of its name."""
+    """A root that is there. is_changed: it was not there, or said less. name: what became of its name."""
 
     root: Root
     is_changed: bool
@@ -51,8 +51,8 @@ class Refused(NamedTuple):
 
 @dataclass(slots=True)
 class PushReport:
-    """objects_there: that were not sent, as they were there. sent_bytes: of object files. left: roots that were
-    forgotten there, and so left as they are."""
+    """objects_there: that were not sent, as they were there. sent_bytes: of object files. left: roots that
+    were forgotten there, and so left as they are."""
 
     pushed: list[Pushed] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
@@ -165,8 +165,8 @@ class _Push:
         self.report.objects_there += len(objects) - len(absent)
 
     def _acceptable(self, batch: Sequence[Root]) -> tuple[list[Root], list[Root], list[Refused]]:
-        """Those to be pushed; those that were forgotten there; those whose name can't be moved, as far as that
-        can be told before anything is sent."""
+        """Those to be pushed; those that were forgotten there; those whose name can't be moved, as far as
+        that can be told before anything is sent."""
         roots: list[Root] = []
         left: list[Root] = []
         refused: list[Refused] = []

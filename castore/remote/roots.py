@@ -113,7 +113,7 @@ class RemoteRoots:
         raise self._busy(root.id)
 
     def change(self, root_id: str, change: Callable[[Root], Root]) -> Root | None:
-        """The root there is what `change` makes of it, as it gives; None if there is none. Raises as `put`."""
+        """The root there is what `change` makes of it, as it is then; None: there is none. As `put`."""
         for _ in range(_TRIES_MAX):
             found = self.get(root_id)
             if found is None:

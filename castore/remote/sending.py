@@ -1,7 +1,7 @@
 """Which objects a bucket lacks, and sending them.
 
 Laws: an object that is said to be there was there when this was asked. What is sent was read from the store
-and digested again, so damage here never spreads. Sending again what is there is harmless: it is the same bytes.
+and digested again, so damage here never spreads. Sending what is there is harmless: it is the same bytes.
 """
 
 from __future__ import annotations
