@@ -257,9 +257,21 @@ class ObjectDatabase:
         For one that an unfinished writer left: that its bytes can be read does not say that they are on
         the disk. Raises ObjectMissing, ObjectDamaged.
         """
+        return self.transfer(digest, self.source)
+
+    def transfer(
+        self, digest: Digest, target: ObjectSource, *, new_nesting: NewNesting | None = None
+    ) -> Staged:
+        """The object, staged in `target`, to be published there: the same file, every byte checked.
+
+        Frames are not encoded anew. A few of them are held, whatever the object's size. If an error is
+        raised, nothing is staged that `target` would publish.
+        new_nesting: how `target` tells how deep arrays are nested; None: as this database does.
+        Raises ObjectMissing, ObjectDamaged, and what either source does.
+        """
         found = self._found(digest)
         whole, file_digest, size = sha256(), sha256(), 0
-        meter, checked = self._checked_frames(digest, found, measure=True)
+        meter, checked = self._checked_frames(digest, found, measure=True, new_nesting=new_nesting)
 
         def stored() -> Iterator[bytes]:
             nonlocal size
@@ -272,7 +284,7 @@ class ObjectDatabase:
                 raise _other_digest(digest, whole.hexdigest())
 
         is_small = found.stored_bytes <= codec.SINGLE_STORED_MAX
-        frames = self.source.stage(list(stored()) if is_small else stored())
+        frames = target.stage(list(stored()) if is_small else stored())
         facts = () if meter is None else meter.facts()
         return Staged(digest, size, file_digest.digest(), frames, facts=facts)
 
@@ -302,11 +314,17 @@ class ObjectDatabase:
             raise ObjectMissing(str(digest))
         return found
 
-    def _meter(self, *, is_long: bool) -> FrameMeter:
-        return FrameMeter(self._new_nesting, is_long=is_long)
+    def _meter(self, *, is_long: bool, new_nesting: NewNesting | None = None) -> FrameMeter:
+        return FrameMeter(new_nesting or self._new_nesting, is_long=is_long)
 
     def _checked_frames(
-        self, digest: Digest, found: SourceStat, *, alone: bool = True, measure: bool
+        self,
+        digest: Digest,
+        found: SourceStat,
+        *,
+        alone: bool = True,
+        measure: bool,
+        new_nesting: NewNesting | None = None,
     ) -> tuple[FrameMeter | None, Iterator[tuple[bytes, bytes]]]:
         """As `_frames`; and the meter to which each is given, if any."""
         table = self._table(digest, found)
@@ -314,7 +332,7 @@ class ObjectDatabase:
         if not measure or table.size < FRAME_BYTES:
             return None, frames
         is_long = len(table.stored) >= _AHEAD_FRAMES_MIN
-        meter = self._meter(is_long=is_long)
+        meter = self._meter(is_long=is_long, new_nesting=new_nesting)
         return meter, meter.measured(frames, self._ahead.map if is_long and alone else map)
 
     def _table(self, digest: Digest, found: SourceStat) -> codec.FrameTable:
