@@ -21,6 +21,7 @@ IMPORTS = {
     "zstandard": ("codec.py",),
     "mcp": ("mcp/",),
     "jinja2": ("report/",),
+    "obstore": ("remote/",),
     "jsonpath_rfc9535": ("retrieve/",),
     "tomlkit": ("settings.py",),
     "tomllib": ("settings.py", "cli/"),

@@ -1,0 +1,212 @@
+"""Cloud: keys and bytes in object storage, through obstore. The only module that speaks to a server.
+
+Laws: a request is tried again with backoff while what failed may pass, for about the remote's `retry`; then
+it is a RemoteError in few words. What a server sends is bounded before it is held.
+
+obstore tries again by itself what it knows to be harmless. A conditional write whose connection broke it
+does not: that is tried again here, and what the first try may have written is then in its own way.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from castore.errors import RemoteDamaged, RemoteUnavailable, RemoteUnconditional
+from castore.remote.failures import is_beyond_end, is_no_bucket, read_failure
+from castore.remote.service import Entry
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+__all__ = ["Cloud", "client_options", "retry_options"]
+
+T = TypeVar("T")
+
+_RETRIES_MAX = 12
+_BACKOFF_SECONDS = 0.1
+_BACKOFF_SECONDS_MAX = 5.0
+_PART_BYTES = 8 << 20
+"""What is longer is sent in parts of so many bytes, four at once."""
+
+_PARTS_MAX = 9_000
+_PAGE_ENTRIES = 1000
+
+
+def client_options(timeout_seconds: int, *, is_plain_http: bool) -> ClientConfig:
+    return {
+        "allow_http": is_plain_http,
+        "timeout": f"{timeout_seconds}s",
+        "connect_timeout": "5s",
+        "pool_idle_timeout": "30s",
+    }
+
+
+def retry_options(retry_seconds: int) -> RetryConfig:
+    return {
+        "max_retries": _RETRIES_MAX,
+        "retry_timeout": timedelta(seconds=retry_seconds),
+        "backoff": {
+            "init_backoff": timedelta(seconds=_BACKOFF_SECONDS),
+            "max_backoff": timedelta(seconds=_BACKOFF_SECONDS_MAX),
+            "base": 2,
+        },
+    }
+
+
+class Cloud:
+    """A Service over one of obstore's stores. Safe from several threads."""
+
+    def __init__(
+        self, remote: str, store: ObjectStore, *, retry_seconds: int, deletes_max: int, is_far: bool = True
+    ) -> None:
+        self.is_far = is_far
+        self.deletes_max = deletes_max
+        self._remote = remote
+        self._store: Any = store
+        self._retry_seconds = retry_seconds
+
+    def get(
+        self, key: str, start: int, length: int | None, bytes_max: int | None
+    ) -> tuple[bytes, Entry] | None:
+        options: Any = None
+        if length is not None:
+            options = {"range": (start, start + length)}
+        elif start:
+            options = {"range": {"offset": start}}
+
+        def got() -> tuple[bytes, Entry]:
+            result = self._store.get(key, options=options)
+            entry = _entry(result.meta)
+            if bytes_max is not None and entry.size > bytes_max:
+                raise RemoteDamaged(self._remote, key, f"it is longer than {bytes_max:,} bytes")
+            data = bytes(result.bytes())
+            if len(data) != _expected(entry.size, start, length):
+                raise RemoteUnavailable(self._remote, f"remote '{self._remote}' sent a part of '{key}'")
+            return data, entry
+
+        try:
+            return self._tried("get", key, got)
+        except FileNotFoundError:
+            return None
+        except _BeyondEnd:
+            entry = self.head(key)
+            return None if entry is None else (b"", entry)
+
+    def head(self, key: str) -> Entry | None:
+        try:
+            return self._tried("head", key, lambda: _entry(self._store.head(key)))
+        except FileNotFoundError:
+            return None
+
+    def put(self, key: str, data: bytes | Path) -> None:
+        size = data.stat().st_size if isinstance(data, Path) else len(data)
+        part = max(_PART_BYTES, -(-size // _PARTS_MAX))
+        self._tried(
+            "put",
+            key,
+            lambda: self._store.put(key, data, use_multipart=size > part, chunk_size=part, max_concurrency=4),
+        )
+
+    def create(self, key: str, data: bytes) -> bool:
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        try:
+            self._tried("create", key, lambda: self._store.put(key, data, mode="create"))
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        return True
+
+    def replace(self, key: str, data: bytes, entry: Entry) -> bool:
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        tag, _, version = entry.version.partition(" ")
+        if not tag:
+            raise RemoteUnconditional(self._remote, f"remote '{self._remote}' gives no e-tags")
+        mode = {"e_tag": tag, "version": version} if version else {"e_tag": tag}
+        try:
+            self._tried("replace", key, lambda: self._store.put(key, data, mode=mode))
+        except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+            return False
+        return True
+
+    def delete(self, keys: Sequence[str]) -> None:
+        try:
+            self._tried("delete", keys[0], lambda: self._store.delete(list(keys)))
+        except FileNotFoundError:
+            return
+
+    def pages(self, prefix: str) -> Iterator[Sequence[Entry]]:
+        """A page that fails for a moment is asked for anew, from behind the last key that was given."""
+        from obstore.exceptions import BaseError
+
+        last = ""
+
+        def begun() -> tuple[Iterator[Sequence[ObjectMeta]], Sequence[ObjectMeta] | None]:
+            # A stream that failed may end as if it were complete: each try has one of its own.
+            stream = iter(self._store.list(prefix or None, offset=last or None, chunk_size=_PAGE_ENTRIES))
+            return stream, next(stream, None)
+
+        while True:
+            stream, page = self._tried("list", prefix, begun)
+            try:
+                while page:
+                    entries = [_entry(each) for each in page]
+                    yield entries
+                    last = entries[-1].key
+                    page = next(stream, None)
+                return
+            except (BaseError, OSError):
+                continue  # What is wrong is told by the next try, if it does not pass.
+
+    def settle(self) -> None:
+        return
+
+    # --- Helpers ---
+
+    def _tried(self, operation: str, key: str, call: Callable[[], T]) -> T:
+        """What `call` gives. Raises RemoteError; as they are, FileNotFoundError and refused conditions."""
+        from obstore import exceptions
+
+        begun, pause = time.monotonic(), _BACKOFF_SECONDS
+        while True:
+            try:
+                return call()
+            except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
+                raise
+            except FileNotFoundError as error:
+                if is_no_bucket(str(error)):
+                    raise self._failed(operation, key, error) from None
+                raise
+            except (exceptions.BaseError, NotImplementedError, OSError) as error:
+                if operation == "get" and is_beyond_end(str(error)):
+                    raise _BeyondEnd from None
+                failure = read_failure(type(error).__name__, str(error), operation=operation)
+                elapsed = time.monotonic() - begun
+                if not failure.is_passing or elapsed + pause > self._retry_seconds / 2:
+                    raise failure.error(self._remote, operation, key) from None
+            time.sleep(pause * random.uniform(0.5, 1))
+            pause = min(2 * pause, _BACKOFF_SECONDS_MAX)
+
+    def _failed(self, operation: str, key: str, error: Exception) -> Exception:
+        failure = read_failure(type(error).__name__, str(error), operation=operation)
+        return failure.error(self._remote, operation, key)
+
+
+class _BeyondEnd(Exception):
+    """The range begins at the end, or behind it."""
+
+
+def _expected(size: int, start: int, length: int | None) -> int:
+    left = max(0, size - start)
+    return left if length is None else min(left, length)
+
+
+def _entry(found: ObjectMeta) -> Entry:
+    version = f"{found['e_tag'] or ''} {found['version'] or ''}".rstrip()
+    return Entry(found["path"], found["size"], version, found["last_modified"].timestamp())

@@ -1,0 +1,106 @@
+"""What a client of object storage says of a failed request, in few words of our own. Pure.
+
+Law: nothing of what the client or the server wrote goes into an error but a status and a code, each of
+letters and digits: their texts hold URLs, and those may hold signatures.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from castore.errors import RemoteDenied, RemoteError, RemoteMissing, RemoteUnavailable, RemoteUnconditional
+
+__all__ = ["Failure", "is_beyond_end", "is_no_bucket", "read_failure"]
+
+_STATUS = re.compile(r"status code: ([0-9]{3})")
+_CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,64})</Code>")
+_NO_CREDENTIALS = re.compile(
+    r"169\.254\.169\.254|169\.254\.170\.|fd00:ec2|metadata\.google|/metadata/identity|oauth2|sts\."
+    r"|[Cc]redential"
+)
+_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
+_BEYOND_END = ("status code: 416", "StartTooLarge")
+_DENIED_CODES = frozenset(
+    ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken")
+)
+
+
+class Failure:
+    """Why a request failed. is_passing: the same request may do better in a moment."""
+
+    __slots__ = ("code", "is_passing", "kind", "status")
+
+    def __init__(self, kind: str, status: int | None, code: str | None, *, is_passing: bool) -> None:
+        self.kind = kind
+        self.status = status
+        self.code = code
+        self.is_passing = is_passing
+
+    def error(self, remote: str, operation: str, key: str) -> RemoteError:
+        """As the error that a caller is told. operation: `get`, `put` …"""
+        told = " ".join(str(each) for each in (self.status, self.code) if each is not None)
+        fields: dict[str, Any] = {
+            "operation": operation,
+            "key": key,
+            "status": self.status,
+            "code": self.code,
+        }
+        what = f"{operation} of '{key}'" if key else operation
+        if self.kind == "denied":
+            words = f"remote '{remote}' refuses the credentials for {what}" + (f" ({told})" if told else "")
+            return RemoteDenied(remote, words, **fields)
+        if self.kind == "no credentials":
+            return RemoteDenied(remote, f"no credentials for remote '{remote}' were found", **fields)
+        if self.kind == "no bucket":
+            return RemoteMissing(remote, f"the bucket of remote '{remote}' is not there", **fields)
+        if self.kind == "unsupported":
+            return RemoteUnconditional(remote, f"remote '{remote}' can't do a conditional write", **fields)
+        if self.kind == "timeout":
+            return RemoteUnavailable(remote, f"remote '{remote}' did not answer {what} in time", **fields)
+        if self.kind == "unreachable":
+            return RemoteUnavailable(
+                remote, f"remote '{remote}' can't be reached, or broke off ({what})", **fields
+            )
+        hint = "is its region right? see 'ctx remote list'" if self.status in (301, 307, 308) else None
+        words = f"remote '{remote}' failed to do {what}" + (f": {told}" if told else "")
+        return RemoteUnavailable(remote, words, hint=hint, **fields)
+
+
+def read_failure(name: str, text: str, *, operation: str) -> Failure:
+    """name: of the class of the client's exception. text: what it says, unbounded and not to be trusted."""
+    text = text[: 1 << 16]
+    head = text.partition("\n\nDebug source:")[0]
+    status_match, code_match = _STATUS.search(head), _CODE.search(head)
+    status = int(status_match[1]) if status_match else None
+    code = code_match[1] if code_match else None
+    kind, is_passing = _kind(name, head, text, status, code, operation)
+    return Failure(kind, status, code, is_passing=is_passing)
+
+
+def _kind(
+    name: str, head: str, text: str, status: int | None, code: str | None, operation: str
+) -> tuple[str, bool]:
+    if is_no_bucket(head) or (operation == "list" and status == 404):
+        return "no bucket", False
+    if name in ("NotSupportedError", "NotImplementedError") or status == 501:
+        return ("unsupported" if operation in ("create", "replace") else "failed"), False
+    if _NO_CREDENTIALS.search(head) and code is None:
+        return "no credentials", False
+    if name in ("PermissionDeniedError", "UnauthenticatedError") or status in (401, 403):
+        return "denied", False
+    if code in _DENIED_CODES:
+        return "denied", False
+    if status is not None:
+        return "failed", status >= 500 or status in (408, 409, 429)
+    return ("timeout" if "kind: Timeout" in text or "timed out" in text else "unreachable"), True
+
+
+def is_no_bucket(text: str) -> bool:
+    """The bucket is not there, rather than the key."""
+    return any(each in text[: 1 << 16] for each in _NO_BUCKET)
+
+
+def is_beyond_end(text: str) -> bool:
+    """A range was asked for that begins where nothing is."""
+    return any(each in text[: 1 << 16] for each in _BEYOND_END)
