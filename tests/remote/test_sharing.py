@@ -1,0 +1,340 @@
+"""From one store to another through a bucket: what was pushed is pulled, exact, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from castore import api
+from castore.digest import Digest
+from castore.errors import (
+    NameMissing,
+    NameMoved,
+    ObjectMissing,
+    RemoteDamaged,
+    RemoteMissing,
+    ScopeDenied,
+)
+from castore.objects.finding import FindingName
+from castore.remote.bucket import Bucket
+from castore.remote.choosing import choose
+from castore.remote.connecting import connect
+from castore.remote.fetch import Fetcher, fetch
+from castore.remote.forgetting import forget
+from castore.remote.keys import object_key, root_key
+from castore.remote.pull import PullReport, pull
+from castore.remote.push import PushReport, push
+from castore.remote.verifying import verify_at_remote
+from castore.settings import RemoteSettings
+from castore.store import Access, Store
+from castore.store.importing import Outcome
+
+DOCUMENT = json.dumps({"rows": [{"id": number, "text": f"row {number} " * 9} for number in range(400)]})
+OTHER = json.dumps({"log": [f"line {number} of another document" for number in range(900)]})
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Bucket:
+    return connect("origin", RemoteSettings(url=f"file://{tmp_path}/bucket"))
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Store]:
+    store = Store.init(tmp_path / "here")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[Store]:
+    store = Store.init(tmp_path / "there")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path, here: Store) -> Path:
+    """A document, folded into the store `here`."""
+    return folded(here, tmp_path / "folded.json")
+
+
+def folded(store: Store, path: Path, text: str = DOCUMENT, **options: str) -> Path:
+    path.write_bytes(api.fold_bytes(store, text.encode(), **options))
+    return path
+
+
+def unfolded(store: Store, path: Path) -> str:
+    return api.unfold_bytes(store, path.read_bytes()).decode()
+
+
+def pushed(store: Store, bucket: Bucket, *texts: object, **options: bool) -> PushReport:
+    return push(store, bucket, choose(store, [str(text) for text in texts]), **options)
+
+
+def pulled(store: Store, bucket: Bucket, *texts: object, **options: bool) -> PullReport:
+    return pull(store, bucket, [str(text) for text in texts], **options)
+
+
+def objects_of(store: Store) -> set[Digest]:
+    return set(store.parts.source.digests())
+
+
+class TestExact:
+    def test_a_document_comes_back_in_another_store(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        report = pushed(here, bucket, path)
+        assert report.objects_sent == len(objects_of(here)) > 0
+        assert not report.refused
+        pulled(there, bucket, path)
+        assert unfolded(there, path) == DOCUMENT
+        assert {root.id for root in there.roots()} == {root.id for root in here.roots()}
+
+    def test_files_are_copied_and_not_compressed_again(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        pulled(there, bucket, path)
+        for digest in objects_of(here):
+            found = bucket.get(object_key(digest))
+            assert found is not None
+            assert found[0] == here.parts.source.get(digest) == there.parts.source.get(digest)
+
+    def test_a_root_says_there_what_it_says_here(self, bucket: Bucket, here: Store, path: Path) -> None:
+        pushed(here, bucket, path)
+        root = here.roots()[0]
+        found = bucket.get(root_key(root.id))
+        assert found is not None
+        assert found[0] == Path(here.parts.layout.root_file(root.id)).read_bytes()
+
+    def test_a_view_comes_with_what_takes_it_back(
+        self, bucket: Bucket, here: Store, there: Store, tmp_path: Path
+    ) -> None:
+        from tests.transcript.growing import session as growing_session
+
+        session = growing_session(40)
+        view = tmp_path / "view.json"
+        view.write_bytes(api.view_bytes(here, session))
+        pushed(here, bucket, view)
+        pulled(there, bucket, view)
+        assert api.unfold_bytes(there, view.read_bytes()) == session
+
+    def test_all_of_a_store(self, bucket: Bucket, here: Store, there: Store, tmp_path: Path) -> None:
+        paths = [
+            folded(here, tmp_path / f"{number}.json", DOCUMENT.replace("row", f"row {number}"))
+            for number in range(5)
+        ]
+        push(here, bucket, choose(here, [], everything=True))
+        pull(there, bucket, everything=True)
+        assert [unfolded(there, path) for path in paths] == [unfolded(here, path) for path in paths]
+
+
+class TestAgain:
+    def test_a_second_push_sends_nothing(self, bucket: Bucket, here: Store, path: Path) -> None:
+        pushed(here, bucket, path)
+        again = pushed(here, bucket, path)
+        assert (again.objects_sent, [each.is_changed for each in again.pushed]) == (0, [False])
+
+    def test_a_second_pull_brings_nothing(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        pulled(there, bucket, path)
+        again = pulled(there, bucket, path)
+        assert (again.objects, [each.outcome for each in again.imported]) == (0, [Outcome.SAME])
+
+    def test_what_is_there_of_another_document_is_not_sent(
+        self, bucket: Bucket, here: Store, path: Path, tmp_path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        both = folded(here, tmp_path / "both.json", f"[{DOCUMENT},{OTHER}]")
+        report = pushed(here, bucket, both)
+        assert (report.objects_sent, report.objects_there) == (1, 1)
+
+
+class TestNames:
+    def test_a_name_moves_from_where_it_was_last_seen(
+        self, bucket: Bucket, here: Store, there: Store, path: Path, tmp_path: Path
+    ) -> None:
+        here.tag("latest", first_object(here))
+        pushed(here, bucket, "latest")
+        pulled(there, bucket, "latest")
+        there.tag("latest", api.put(there, b"newer " * 400).digest.hex, move=True)
+        assert not pushed(there, bucket, "latest").refused
+        pulled(here, bucket, "latest")
+        assert here.resolve("latest") == there.resolve("latest")
+
+    def test_who_did_not_see_the_last_move_is_told(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        for store in (here, there):
+            digest = api.put(store, f"of {store.folder} ".encode() * 400).digest
+            store.tag("latest", digest.hex)
+        pushed(here, bucket, "latest")
+        [refused] = pushed(there, bucket, "latest").refused
+        assert isinstance(refused.error, NameMoved)
+        assert refused.error.exit_code == 15
+
+    def test_by_force_it_moves_and_what_had_it_is_forgotten(
+        self, bucket: Bucket, here: Store, there: Store
+    ) -> None:
+        for store in (here, there):
+            store.tag("latest", api.put(store, f"of {store.folder} ".encode() * 400).digest.hex)
+        pushed(here, bucket, "latest")
+        assert not pushed(there, bucket, "latest", move=True).refused
+        [old] = here.named_roots("latest")
+        found = bucket.get(root_key(old.id))
+        assert found is not None
+        assert b'"forgotten"' in found[0]
+
+    def test_what_has_a_name_here_keeps_it_from_a_pull(
+        self, bucket: Bucket, here: Store, there: Store
+    ) -> None:
+        for store in (here, there):
+            store.tag("latest", api.put(store, f"of {store.folder} ".encode() * 400).digest.hex)
+        before = there.resolve("latest")
+        pushed(here, bucket, "latest")
+        [imported] = pulled(there, bucket, "latest").imported
+        assert imported.outcome is Outcome.NAME_TAKEN
+        assert there.resolve("latest") == before
+        pulled(there, bucket, "latest", move=True)
+        assert there.resolve("latest") == here.resolve("latest")
+
+
+class TestDamageThere:
+    @pytest.mark.parametrize("how", ["cut", "swapped", "gone"])
+    def test_it_is_told_and_nothing_of_its_root_comes(
+        self, bucket: Bucket, here: Store, there: Store, path: Path, how: str
+    ) -> None:
+        pushed(here, bucket, path)
+        damage(bucket, next(iter(objects_of(here))), how)
+        report = pulled(there, bucket, path)
+        [lost] = report.lost
+        assert isinstance(lost.error, RemoteDamaged)
+        assert (there.roots(), objects_of(there)) == ([], set())
+        names = {finding.name for finding in verify_at_remote(here, bucket, [str(path)], whole=True)}
+        assert names == {FindingName.MISSING if how == "gone" else FindingName.DAMAGED}
+
+    @pytest.mark.parametrize("how", ["cut", "swapped"])
+    def test_pushing_anew_mends_it(
+        self, bucket: Bucket, here: Store, there: Store, path: Path, how: str
+    ) -> None:
+        pushed(here, bucket, path)
+        damage(bucket, next(iter(objects_of(here))), how)
+        pushed(here, bucket, path, anew=True)
+        pulled(there, bucket, path)
+        assert unfolded(there, path) == DOCUMENT
+
+    def test_a_root_that_is_not_what_was_written(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        key = root_key(here.roots()[0].id)
+        found = bucket.get(key)
+        assert found is not None
+        bucket.put(key, found[0].replace(b'"default"', b'"another"'))
+        with pytest.raises(RemoteDamaged):
+            pulled(there, bucket, path)
+
+    def test_damage_here_is_not_sent(self, bucket: Bucket, here: Store, path: Path) -> None:
+        from castore.errors import ObjectDamaged
+
+        file = Path(here.parts.layout.object_file(next(iter(objects_of(here))).hex))
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 1
+        file.chmod(0o600)
+        file.write_bytes(data)
+        with pytest.raises(ObjectDamaged):
+            pushed(here, bucket, path)
+        assert list(bucket.entries("objects/")) == []
+        assert list(bucket.entries("roots/")) == []
+
+
+class TestScopes:
+    def test_only_roots_of_granted_scopes_are_found(
+        self, bucket: Bucket, here: Store, tmp_path: Path
+    ) -> None:
+        path = folded(here, tmp_path / "secret.json", scope="team/a")
+        push(here, bucket, choose(here, [str(path)]))
+        other = Store.init(tmp_path / "other", access=Access(("team/b",)))
+        digest = next(iter(objects_of(here)))
+        for text in (str(path), digest.hex, here.roots()[0].id):
+            with pytest.raises((ObjectMissing, NameMissing)):
+                pulled(other, bucket, text)
+        assert pull(other, bucket, everything=True).imported == []
+        assert [finding.name for finding in verify_at_remote(other, bucket, [str(path)])] == [
+            FindingName.MISSING
+        ]
+        other.close()
+
+    def test_a_remote_grants_less_than_the_store(self, here: Store, tmp_path: Path) -> None:
+        settings = RemoteSettings(url=f"file://{tmp_path}/bucket", granted=("team/b",))
+        path = folded(here, tmp_path / "a.json", scope="team/a")
+        with pytest.raises(ScopeDenied):
+            pushed(here, connect("origin", settings), path)
+
+
+class TestOnDemand:
+    def test_objects_come_when_they_are_read(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        from castore.remote.remotes import add
+
+        pushed(here, bucket, path)
+        add(there, "origin", bucket.settings)
+        pulled(there, bucket, path, lazily=True)
+        assert objects_of(there) == set()
+        there.fetcher = Fetcher()
+        assert unfolded(there, path) == DOCUMENT
+        assert objects_of(there) == objects_of(here)
+
+    def test_fetch_brings_all_at_once(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        from castore.remote.remotes import add
+
+        pushed(here, bucket, path)
+        add(there, "origin", bucket.settings)
+        pulled(there, bucket, path, lazily=True)
+        there.fetcher = Fetcher()
+        assert fetch(there, [str(path)]).objects == len(objects_of(here))
+        there.fetcher = None
+        assert unfolded(there, path) == DOCUMENT
+
+
+class TestForgotten:
+    def test_it_is_not_pushed_again_with_everything_but_by_name(
+        self, bucket: Bucket, here: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        [root] = forget(here, bucket, [str(path)])
+        assert root.forgotten is not None
+        everything = choose(here, [], everything=True)
+        assert [each.id for each in push(here, bucket, everything).left] == [root.id]
+        assert push(here, bucket, everything, restore=True).left == []
+        assert forget(here, bucket, [str(path)], dry_run=True)
+
+    def test_nothing_there(self, bucket: Bucket, here: Store, path: Path) -> None:
+        with pytest.raises(RemoteMissing):
+            forget(here, bucket, [str(path)])
+
+
+def first_object(store: Store) -> str:
+    return min(objects_of(store)).hex
+
+
+def damage(bucket: Bucket, digest: Digest, how: str) -> None:
+    key = object_key(digest)
+    found = bucket.get(key)
+    assert found is not None
+    if how == "gone":
+        bucket.delete([key])
+    elif how == "cut":
+        bucket.put(key, found[0][:-5])
+    else:
+        from castore.objects.database import encode_object
+
+        bucket.put(key, encode_object(b"other bytes " * 90, 3).file)
