@@ -54,14 +54,14 @@ class Bucket:
         self.settings = settings
         self.workers = settings.workers if workers is None else workers
         self.requests: Counter[str] = Counter()
-        self._service = service
+        self.service = service
         self._lock = Lock()
 
     # --- Keys and bytes ---
 
     def get(self, key: str, bytes_max: int = ROOT_BYTES_MAX) -> tuple[bytes, Entry] | None:
         """All bytes under the key. None: absent. What is over `bytes_max` is RemoteDamaged, unread."""
-        return self._asked("get", lambda: self._service.get(key, 0, None, bytes_max))
+        return self._asked("get", lambda: self.service.get(key, 0, None, bytes_max))
 
     def read(self, key: str, start: int, length: int | None = None) -> bytes | None:
         """Bytes from `start`, fewer than `length` only at the end. None: absent."""
@@ -72,14 +72,14 @@ class Bucket:
 
     def begin(self, key: str, start: int, length: int | None) -> tuple[bytes, Entry] | None:
         """As `read`, and what it is that they are of."""
-        return self._asked("get", lambda: self._service.get(key, start, length, None))
+        return self._asked("get", lambda: self.service.get(key, start, length, None))
 
     def head(self, key: str) -> Entry | None:
-        return self._asked("head", lambda: self._service.head(key))
+        return self._asked("head", lambda: self.service.head(key))
 
     def put(self, key: str, data: bytes | Path) -> None:
         """In place of what was there. A file, or what is long, is sent in parts: memory stays bounded."""
-        self._asked("put", lambda: self._service.put(key, data))
+        self._asked("put", lambda: self.service.put(key, data))
 
     def create(self, key: str, data: bytes) -> bool:
         """False: something is there, and stays."""
@@ -88,7 +88,7 @@ class Bucket:
                 return False
             self.put(key, data)
             return True
-        return self._asked("create", lambda: self._service.create(key, data))
+        return self._asked("create", lambda: self.service.create(key, data))
 
     def replace(self, key: str, data: bytes, entry: Entry) -> bool:
         """False: what is there is not `entry` any more, and stays."""
@@ -98,11 +98,11 @@ class Bucket:
                 return False
             self.put(key, data)
             return True
-        return self._asked("replace", lambda: self._service.replace(key, data, entry))
+        return self._asked("replace", lambda: self.service.replace(key, data, entry))
 
     def delete(self, keys: Sequence[str]) -> None:
         """Nothing is under these keys; that nothing was is success."""
-        size = self._service.deletes_max
+        size = self.service.deletes_max
         batches = [keys[start : start + size] for start in range(0, len(keys), size)]
         for _ in self.map(self._delete, batches):
             pass
@@ -112,7 +112,7 @@ class Bucket:
 
         No snapshot: what is written or deleted meanwhile may be in it or not.
         """
-        pages, last = self._service.pages(prefix), ""
+        pages, last = self.service.pages(prefix), ""
         while (page := self._asked("list", lambda: next(pages, None))) is not None:
             for entry in page:
                 if entry.key <= last or not entry.key.startswith(prefix):
@@ -123,7 +123,7 @@ class Bucket:
 
     def settle(self) -> None:
         """All that was written and deleted is durable."""
-        self._service.settle()
+        self.service.settle()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """`function` of each item in order, `workers` at once, bounded ahead (castore.remote.crew)."""
@@ -163,10 +163,10 @@ class Bucket:
     def _asked(self, operation: str, call: Callable[[], T]) -> T:
         with self._lock:
             self.requests[operation] += 1
-        return crew.aside(call) if self._service.is_far and self.workers > 1 else call()
+        return crew.aside(call) if self.service.is_far and self.workers > 1 else call()
 
     def _delete(self, keys: Sequence[str]) -> None:
-        self._asked("delete", lambda: self._service.delete(keys))
+        self._asked("delete", lambda: self.service.delete(keys))
 
     def _unconditional(self, what: str) -> RemoteError:
         return RemoteUnconditional(
@@ -230,8 +230,11 @@ class BucketSource:
         """Nothing: that the bytes are here until they are there is enough."""
 
     def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
-        for _ in self.bucket.map(self._put, named):
-            pass
+        if len(named) == 1:  # Who publishes one is often one of many threads already.
+            self._put(named[0])
+        else:
+            for _ in self.bucket.map(self._put, named):
+                pass
         self.bucket.settle()
 
     def drop(self, staged: Iterable[Frames]) -> None:

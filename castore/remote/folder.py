@@ -51,6 +51,7 @@ class Folder:
         self._remote = remote
         self._path = path
         self._lock = Lock()
+        self._settling = Lock()
         self._made: set[str] = set()
         self._unsettled: set[str] = set()
         self._staged = 0
@@ -135,10 +136,12 @@ class Folder:
             yield page
 
     def settle(self) -> None:
-        with self._lock:
-            folders, self._unsettled = sorted(self._unsettled), set()
-        with self._told("put", ""):
-            durable.sync_folders(folders, self._path)
+        # Who comes while another settles waits: what the other took may be its own.
+        with self._settling:
+            with self._lock:
+                folders, self._unsettled = sorted(self._unsettled), set()
+            with self._told("settle", ""):
+                durable.sync_folders(folders, self._path)
 
     # --- Helpers ---
 
@@ -152,7 +155,7 @@ class Folder:
         return Entry(key, found.st_size, version, found.st_mtime_ns / 1e9)
 
     def _names(self, folder: str) -> list[tuple[str, bool]]:
-        """What lies in the folder, and whether it is one itself. Links, which nobody here makes, are left out."""
+        """What lies in the folder, and whether it is one itself. Links are left out."""
         try:
             with os.scandir(folder) as entries:
                 return [
