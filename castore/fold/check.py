@@ -33,6 +33,7 @@ from castore.objects.finding import Finding, FindingName
 from castore.store.reads import ReadCount
 
 if TYPE_CHECKING:
+    from castore.roots.model import Root
     from castore.store import StoreHandle
 
 __all__ = ["DocumentCheck", "may_hold_references", "opened", "verify_documents", "verify_files"]
@@ -81,11 +82,16 @@ def may_hold_references(source: BinaryIO) -> bool:
 
 
 class DocumentCheck:
-    """One run over several documents; what was found of a reference is kept for those that say the same."""
+    """One run over several documents; what was found of a reference is kept for those that say the same.
+
+    What is looked at lies in a store; a subclass says where else, and what is wrong there.
+    """
 
     def __init__(self, handle: StoreHandle, *, quick: bool) -> None:
         self.handle = handle
         self.quick = quick
+        self.proves_sources = not quick
+        """What is taken back is held against the digest of its source."""
         self.count = ReadCount()
         """A check is no use of what was folded: these reads are noted nowhere."""
         self.known: dict[Descriptor, tuple[FindingName, str] | None] = {}
@@ -107,6 +113,7 @@ class DocumentCheck:
             references = [part for part in unfold_parts(segment.data) if isinstance(part, Reference)]
         except DocumentInvalid as error:
             raise placed(error, segment) from error
+        self.expect([each.descriptor for each in references])
         wrong = [(each, found) for each in references if (found := self.of(each.descriptor))]
         paths = paths_at(segment.data, [each.start for each, _ in wrong]) if wrong else {}
         for reference, (finding, words) in wrong:
@@ -114,13 +121,21 @@ class DocumentCheck:
             place = f"{name}:{paths[reference.start]}@{offset}"
             yield Finding(finding, reference.descriptor.digest, place, words)
 
+    def expect(self, descriptors: Sequence[Descriptor]) -> None:
+        """These are asked about next."""
+
+    def of_record(self, root: Root) -> tuple[FindingName, str] | None:
+        """What is wrong with the root that says how a view is taken back; None if nothing is."""
+        return None
+
     def of(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
         """What is wrong with what it names; None if nothing is."""
         if descriptor not in self.known:
-            self.known[descriptor] = self._quick(descriptor) if self.quick else self._whole(descriptor)
+            self.known[descriptor] = self.quickly(descriptor) if self.quick else self.wholly(descriptor)
         return self.known[descriptor]
 
-    def _quick(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+    def quickly(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        """As `of`, by presence and size."""
         try:
             found = self.handle.get().stat(descriptor.digest)
             if found is None:
@@ -132,7 +147,8 @@ class DocumentCheck:
             return FindingName.MISMATCH, error.message
         return None
 
-    def _whole(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+    def wholly(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
+        """As `of`, by every byte."""
         try:
             data = self.handle.get().read(
                 descriptor.digest, lambda size: check_fit(descriptor, size), count=self.count

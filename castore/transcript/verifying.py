@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from castore.index.views import ViewRow
     from castore.store import StoreHandle
 
-__all__ = ["verify_documents", "verify_files"]
+__all__ = ["verify_documents", "verify_files", "verify_with"]
 
 _READ_BYTES = 1 << 20
 
@@ -42,9 +42,15 @@ def verify_documents(
 
     A view is checked splice by splice, and (not quick) its session against the digest that is recorded.
     """
+    yield from verify_with(DocumentCheck(handle, quick=quick), documents)
+
+
+def verify_with(each: DocumentCheck, documents: Iterable[tuple[str, BinaryIO]]) -> Iterator[Finding]:
+    """As `verify_documents`, where `each` says what is wrong with a reference. Which files are views, the
+    records in its store say."""
+    handle = each.handle
     rows = handle.get().views() if handle.exists else []
     longest = max((row.view.size for row in rows), default=0)
-    each = DocumentCheck(handle, quick=quick)
     for name, source in documents:
         data = source.read(longest)
         if view_size(rows, data) is not None:
@@ -82,14 +88,19 @@ def _of_markers(
 
 
 def _of_view(recorded: RecordedView, data: bytes, name: str, each: DocumentCheck) -> Iterator[Finding]:
-    is_whole = True
+    lacking = each.of_record(recorded.root)
+    if lacking is not None:
+        yield Finding(lacking[0], None, name, lacking[1])
+    is_whole = lacking is None
     try:
-        for splice in splices_of(recorded.store, recorded.root):
+        splices = splices_of(recorded.store, recorded.root)
+        each.expect([splice.descriptor for splice in splices])
+        for splice in splices:
             found = each.of(splice.descriptor)
             if found is not None:
                 is_whole = False
                 yield Finding(found[0], splice.descriptor.digest, f"{name}:$@{splice.start}", found[1])
-        if is_whole and not each.quick:
+        if is_whole and each.proves_sources:
             recorded.source(data)
     except ViewMissing as error:
         yield Finding(FindingName.MISSING, None, name, error.message)

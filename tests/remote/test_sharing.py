@@ -18,6 +18,7 @@ from castore.errors import (
     RemoteMissing,
     ScopeDenied,
 )
+from castore.fold.check import opened
 from castore.objects.finding import FindingName
 from castore.remote.bucket import Bucket
 from castore.remote.choosing import choose
@@ -215,7 +216,7 @@ class TestDamageThere:
         [lost] = report.lost
         assert isinstance(lost.error, RemoteDamaged)
         assert (there.roots(), objects_of(there)) == ([], set())
-        names = {finding.name for finding in verify_at_remote(here, bucket, [str(path)], whole=True)}
+        names = {finding.name for finding in verify_at_remote(here, bucket, opened([str(path)]), whole=True)}
         assert names == {FindingName.MISSING if how == "gone" else FindingName.DAMAGED}
 
     @pytest.mark.parametrize("how", ["cut", "swapped"])
@@ -265,7 +266,7 @@ class TestScopes:
             with pytest.raises((ObjectMissing, NameMissing)):
                 pulled(other, bucket, text)
         assert pull(other, bucket, everything=True).imported == []
-        assert [finding.name for finding in verify_at_remote(other, bucket, [str(path)])] == [
+        assert [finding.name for finding in verify_at_remote(other, bucket, opened([str(path)]))] == [
             FindingName.MISSING
         ]
         other.close()
@@ -291,9 +292,7 @@ class TestOnDemand:
         assert unfolded(there, path) == DOCUMENT
         assert objects_of(there) == objects_of(here)
 
-    def test_fetch_brings_all_at_once(
-        self, bucket: Bucket, here: Store, there: Store, path: Path
-    ) -> None:
+    def test_fetch_brings_all_at_once(self, bucket: Bucket, here: Store, there: Store, path: Path) -> None:
         from castore.remote.remotes import add
 
         pushed(here, bucket, path)
