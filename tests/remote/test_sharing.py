@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from castore.store.importing import Outcome
 
 from castore import api
 from castore.digest import Digest
@@ -31,7 +32,6 @@ from castore.remote.push import PushReport, push
 from castore.remote.verifying import verify_at_remote
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
-from castore.store.importing import Outcome
 
 DOCUMENT = json.dumps({"rows": [{"id": number, "text": f"row {number} " * 9} for number in range(400)]})
 OTHER = json.dumps({"log": [f"line {number} of another document" for number in range(900)]})
