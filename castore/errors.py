@@ -59,6 +59,7 @@ from typing import ClassVar
 
 __all__ = [
     "BaseMissing",
+    "BundleDamaged",
     "CastoreError",
     "Conflict",
     "Damaged",
@@ -316,6 +317,17 @@ class LogDamaged(Damaged):
     """A log of a session lacks a record between others, or one of them says what can't be."""
 
     default_hint = "'ctx repair' may bring it back; 'ctx collapse reset' begins the log anew"
+
+
+class BundleDamaged(Damaged):
+    """A bundle is not what `ctx bundle create` makes; `member` says where in it. Nothing of it was imported."""
+
+    default_hint = "nothing of it was imported: copy the bundle again, or make it again"
+    others_hint = default_hint
+
+    def __init__(self, member: str | None, reason: str, *, hint: str | None = None) -> None:
+        message = reason if member is None else f"the bundle is damaged at '{member}': {reason}"
+        super().__init__(message, hint=hint, member=member)
 
 
 class ScopeDenied(CastoreError):

@@ -288,6 +288,33 @@ class ObjectDatabase:
         facts = () if meter is None else meter.facts()
         return Staged(digest, size, file_digest.digest(), frames, facts=facts)
 
+    def stored(self, digest: Digest) -> tuple[int, Iterator[bytes]]:
+        """How long the object's file is, and its bytes in pieces, every byte checked.
+
+        A short file was checked when this returns. Of another the pieces end without an error only if they
+        were all right, so the caller keeps them back until the end. Raises ObjectMissing, ObjectDamaged.
+        """
+        while True:
+            found = self._found(digest)
+            pieces = self._stored_pieces(digest, found)
+            if found.stored_bytes > codec.SINGLE_STORED_MAX:
+                return found.stored_bytes, pieces
+            try:
+                return found.stored_bytes, iter(list(pieces))
+            except ObjectDamaged:
+                # A put may have replaced the file meanwhile, as in `read`.
+                now = self.source.stat(digest)
+                if now is None or now.stamp == found.stamp:
+                    raise
+
+    def _stored_pieces(self, digest: Digest, found: SourceStat) -> Iterator[bytes]:
+        whole = sha256()
+        for piece, data in self._frames(digest, found, self._table(digest, found)):
+            whole.update(data)
+            yield piece
+        if whole.hexdigest() != digest.hex:
+            raise _other_digest(digest, whole.hexdigest())
+
     # --- Parts of an object ---
 
     def parts(self, digest: Digest) -> ObjectParts:

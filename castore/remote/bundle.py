@@ -1,0 +1,72 @@
+"""Bundles are made: roots, and all that they name, in one tar that is a store once it is unpacked.
+
+Laws: it holds the files of roots and objects as they lie in a store (docs/sharing.md), so that the same roots
+and objects give the same bytes. Every object was read and digested while it was written. What was written when
+an error comes is a tar that is cut off, and is told from a bundle by that.
+
+Memory: the digests of all objects, and a few frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import BinaryIO, NamedTuple
+
+from castore.digest import Digest
+from castore.remote.bundle_tar import FORMAT_LINE, TarWriter
+from castore.remote.keys import FORMAT, object_key, root_key
+from castore.roots.files import encode_root
+from castore.roots.model import REMOTE, Root
+from castore.store import Store
+
+__all__ = ["BundleFacts", "create_bundle"]
+
+Progress = Callable[[int, int], None]
+"""Is told of objects: how many are done, of how many."""
+
+
+class BundleFacts(NamedTuple):
+    """size: bytes of the tar."""
+
+    roots: int
+    objects: int
+    size: int
+
+
+def create_bundle(
+    store: Store, target: BinaryIO, roots: Sequence[Root], *, progress: Progress | None = None
+) -> BundleFacts:
+    """`target` holds a bundle of these roots, which the caller sees, with all that they are based on.
+
+    Raises ObjectMissing, ObjectPurged before anything is written; ObjectDamaged, after which what was written
+    is no bundle.
+    """
+    database = store.parts.database
+    digests = [Digest.from_raw(raw) for raw in sorted({each.raw for root in roots for each in root.objects})]
+    for digest in digests:
+        if database.source.stat(digest) is None:
+            raise store.absence(digest)
+    tar = TarWriter(target)
+    tar.add(FORMAT, len(FORMAT_LINE), [FORMAT_LINE])
+    for root in sorted(roots, key=lambda each: each.id):
+        data = encode_root(_carried(root))
+        tar.add(root_key(root.id), len(data), [data])
+    for done, digest in enumerate(digests):
+        if progress is not None:
+            progress(done, len(digests))
+        size, pieces = database.stored(digest)
+        tar.add(object_key(digest), size, pieces)
+    tar.end()
+    target.flush()
+    return BundleFacts(len(roots), len(digests), tar.size)
+
+
+# --- Helpers ---
+
+
+def _carried(root: Root) -> Root:
+    """Without what only the store that it lies in says of it."""
+    if REMOTE not in root.details:
+        return root
+    return replace(root, details={key: value for key, value in root.details.items() if key != REMOTE})
