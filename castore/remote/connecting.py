@@ -6,6 +6,7 @@ a container's or an instance's role. None is read, held or written here.
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -71,6 +72,12 @@ def _folder(remote: str, settings: RemoteSettings) -> Service:
     path = unquote(url.path).rstrip("/")
     if url.netloc not in ("", "localhost") or not path or "\0" in path:
         raise _no_place(remote, "file:///FOLDER")
+    if os.path.exists(f"{path}/config.toml"):
+        raise InvalidConfig(
+            f"the folder of remote '{remote}' is a store of its own",
+            key=f"remote.{remote}.url",
+            hint="a store's folder has an index beside it; give a folder that no store is in",
+        )
     return Folder(remote, path)
 
 

@@ -40,12 +40,8 @@ class Failure:
     def error(self, remote: str, operation: str, key: str) -> RemoteError:
         """As the error that a caller is told. operation: `get`, `put` …"""
         told = " ".join(str(each) for each in (self.status, self.code) if each is not None)
-        fields: dict[str, Any] = {
-            "operation": operation,
-            "key": key,
-            "status": self.status,
-            "code": self.code,
-        }
+        fields: dict[str, Any] = {"operation": operation, "key": key}
+        fields.update(status=self.status, code=self.code)
         what = f"{operation} of '{key}'" if key else operation
         if self.kind == "denied":
             words = f"remote '{remote}' refuses the credentials for {what}" + (f" ({told})" if told else "")

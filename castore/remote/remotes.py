@@ -1,7 +1,7 @@
 """Which remotes a store has: tables of its config.toml, by their names.
 
-Laws: adding and removing one is the operator's, sends no request, and is on the disk when it returns. What lies
-in a bucket does not change by it. A credential is in no table: settings refuse a URL that holds one.
+Laws: adding and removing one is the operator's, sends no request, and is on the disk when it returns. What
+lies in a bucket does not change by it. A credential is in no table: settings refuse a URL that holds one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def add(store: Store, name: str, settings: RemoteSettings) -> None:
         if name in parse_config(text).remotes:
             raise InvalidOption(
                 f"there is a remote '{name}' already",
-                hint=f"'ctx remote remove {name}' takes it out; 'ctx config remote.{name}.KEY VALUE' changes it",
+                hint=f"'ctx config remote.{name}.KEY VALUE' changes it; 'ctx remote remove' takes it out",
             )
         return declare_remote(text, name, settings)
 
