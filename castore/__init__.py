@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from castore.errors import (
         BaseMissing,
+        BundleDamaged,
         CastoreError,
         Conflict,
         Damaged,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Address",
     "BaseMissing",
+    "BundleDamaged",
     "Budget",
     "CastoreError",
     "CollapseCoordinator",

@@ -23,7 +23,8 @@
     │   ├── ObjectDamaged                  an object's file does not give the object's bytes
     │   ├── RootDamaged                    a root file that is not what was written
     │   ├── LogDamaged                     a record of a log is missing between others, or says what can't be
-    │   └── IndexDamaged                   the derived index can't be used and can't be rebuilt here
+    │   ├── IndexDamaged                   the derived index can't be used and can't be rebuilt here
+    │   └── BundleDamaged                  a bundle is not what was made, or never was one
     ├── ScopeDenied                   14   a write outside the granted scopes
     ├── Conflict                      15
     │   ├── NameTaken                      a name that another root of the scope has

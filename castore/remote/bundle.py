@@ -1,8 +1,8 @@
 """Bundles are made: roots, and all that they name, in one tar that is a store once it is unpacked.
 
-Laws: it holds the files of roots and objects as they lie in a store (docs/sharing.md), so that the same roots
-and objects give the same bytes. Every object was read and digested while it was written. What was written when
-an error comes is a tar that is cut off, and is told from a bundle by that.
+Laws: it holds the files of roots and objects as they lie in a store (docs/sharing.md), so that of the same
+roots and objects the same bytes are made. Every object was read and digested while it was written. Where an
+error comes, what was written is a tar that is cut off, which is how it is told from a bundle.
 
 Memory: the digests of all objects, and a few frames.
 """
