@@ -102,8 +102,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Address",
     "BaseMissing",
-    "BundleDamaged",
     "Budget",
+    "BundleDamaged",
     "CastoreError",
     "CollapseCoordinator",
     "Command",

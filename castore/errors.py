@@ -321,7 +321,7 @@ class LogDamaged(Damaged):
 
 
 class BundleDamaged(Damaged):
-    """A bundle is not what `ctx bundle create` makes; `member` says where in it. Nothing of it was imported."""
+    """A bundle is not what `ctx bundle create` makes; `member` says where. Nothing of it was imported."""
 
     default_hint = "nothing of it was imported: copy the bundle again, or make it again"
     others_hint = default_hint
