@@ -294,9 +294,10 @@ def _one_of(key: str, value: Any, *words: str) -> str:
 
 
 def _seconds(key: str, value: Any) -> int:
+    """Of a request to a remote. The times of sweeps and intents there (castore.remote.records) rely on it."""
     found = _grace(key, value)
-    if not 1 <= found <= 3600:
-        raise InvalidConfig(f"config key '{key}' must be from 1s to 1h", key=key)
+    if not 1 <= found <= 300:
+        raise InvalidConfig(f"config key '{key}' must be from 1s to 5m", key=key)
     return found
 
 

@@ -18,6 +18,7 @@ from castore.layout import OBJECT_NAME, ROOT_ID
 
 __all__ = [
     "INTENT_SECONDS",
+    "RECORD_BYTES_MAX",
     "SWEEP_DELETES_SECONDS",
     "SWEEP_SECONDS",
     "Intent",
@@ -34,12 +35,13 @@ __all__ = [
 INTENT_SECONDS = 3600
 """An intent holds for so long after the server took it; a push that lasts longer writes another."""
 
-SWEEP_DELETES_SECONDS = 60
+SWEEP_DELETES_SECONDS = 120
 """A gc sends no delete of a sweep later than this after it began to write the sweep's record."""
 
-SWEEP_SECONDS = 600
+SWEEP_SECONDS = 1200
 """A sweep is over its time so long after the server took it: longer than SWEEP_DELETES_SECONDS and all that a
-request that was sent by then can still take."""
+request that was sent by then can still take, with every try that the settings allow. S3 refuses what was
+signed over 15 minutes ago. Half of INTENT_SECONDS is longer still."""
 
 RECORD_BYTES_MAX = 64 << 20
 
