@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.remote.servers import rclone, rclone_server, seaweed, seaweed_server
+
+__all__ = ["rclone", "rclone_server", "seaweed", "seaweed_server"]
+
 # Two cores that others use too: a slow example is no failure. In CI the same examples are run each time.
 settings.register_profile(
     "castore",

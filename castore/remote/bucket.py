@@ -155,7 +155,7 @@ class Bucket:
         if self.create(FORMAT, _FORMAT_LINE) and self.create(FORMAT, _FORMAT_LINE):
             raise self._unconditional("overwrites what is to be created")
         self.require_format()
-        if self.replace(FORMAT, _FORMAT_LINE, Entry(FORMAT, 0, '"00000000000000000000000000000000"', 0.0)):
+        if self.replace(FORMAT, _FORMAT_LINE, Entry(FORMAT, 0, "0" * 32, 0.0)):
             raise self._unconditional("overwrites what has changed")
 
     # --- Helpers ---

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from castore.errors import RemoteDamaged, RemoteUnavailable, RemoteUnconditional
-from castore.remote.failures import is_beyond_end, is_no_bucket, read_failure
+from castore.remote.failures import is_beyond_end, is_no_bucket, is_no_range, read_failure
 from castore.remote.service import Entry
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta
+    from obstore import GetResult, ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
 __all__ = ["Cloud", "client_options", "retry_options"]
@@ -36,6 +36,7 @@ _PART_BYTES = 8 << 20
 
 _PARTS_MAX = 9_000
 _PAGE_ENTRIES = 1000
+_PIECE_BYTES = 1 << 18
 
 
 def client_options(timeout_seconds: int, *, is_plain_http: bool) -> ClientConfig:
@@ -82,13 +83,18 @@ class Cloud:
 
         def got() -> tuple[bytes, Entry]:
             result = self._store.get(key, options=options)
-            entry = _entry(result.meta)
+            entry = _entry(key, result.meta)
             if bytes_max is not None and entry.size > bytes_max:
                 raise RemoteDamaged(self._remote, key, f"it is longer than {bytes_max:,} bytes")
             data = bytes(result.bytes())
             if len(data) != _expected(entry.size, start, length):
                 raise RemoteUnavailable(self._remote, f"remote '{self._remote}' sent a part of '{key}'")
             return data, entry
+
+        def cut() -> tuple[bytes, Entry]:
+            result = self._store.get(key)
+            entry = _entry(key, result.meta)
+            return _cut(result, start, _expected(entry.size, start, length)), entry
 
         try:
             return self._tried("get", key, got)
@@ -97,10 +103,12 @@ class Cloud:
         except _BeyondEnd:
             entry = self.head(key)
             return None if entry is None else (b"", entry)
+        except _NoRanges:
+            return self._tried("get", key, cut)
 
     def head(self, key: str) -> Entry | None:
         try:
-            return self._tried("head", key, lambda: _entry(self._store.head(key)))
+            return self._tried("head", key, lambda: _entry(key, self._store.head(key)))
         except FileNotFoundError:
             return None
 
@@ -128,7 +136,9 @@ class Cloud:
         tag, _, version = entry.version.partition(" ")
         if not tag:
             raise RemoteUnconditional(self._remote, f"remote '{self._remote}' gives no e-tags")
-        mode = {"e_tag": tag, "version": version} if version else {"e_tag": tag}
+        mode = {"e_tag": tag if tag.startswith("W/") else f'"{tag}"'}
+        if version:
+            mode["version"] = version
         try:
             self._tried("replace", key, lambda: self._store.put(key, data, mode=mode))
         except (AlreadyExistsError, PreconditionError, FileNotFoundError):
@@ -156,7 +166,7 @@ class Cloud:
             stream, page = self._tried("list", prefix, begun)
             try:
                 while page:
-                    entries = [_entry(each) for each in page]
+                    entries = [_entry(each["path"], each) for each in page]
                     yield entries
                     last = entries[-1].key
                     page = next(stream, None)
@@ -186,6 +196,8 @@ class Cloud:
             except (exceptions.BaseError, NotImplementedError, OSError) as error:
                 if operation == "get" and is_beyond_end(str(error)):
                     raise _BeyondEnd from None
+                if operation == "get" and is_no_range(str(error)):
+                    raise _NoRanges from None
                 failure = read_failure(type(error).__name__, str(error), operation=operation)
                 elapsed = time.monotonic() - begun
                 if not failure.is_passing or elapsed + pause > self._retry_seconds / 2:
@@ -202,11 +214,31 @@ class _BeyondEnd(Exception):
     """The range begins at the end, or behind it."""
 
 
+class _NoRanges(Exception):
+    """The server sends the whole, whatever part of it is asked for."""
+
+
+def _cut(result: GetResult, start: int, length: int) -> bytes:
+    """Bytes of a stream that begins before them. What comes after them is not waited for."""
+    held, at = bytearray(), 0
+    for piece in result.stream(min_chunk_size=_PIECE_BYTES):
+        if len(held) == length:
+            break
+        held += memoryview(piece)[max(0, start - at) : max(0, start + length - at)]
+        at += len(piece)
+    if len(held) != length:
+        raise OSError("the stream ended early")
+    return bytes(held)
+
+
 def _expected(size: int, start: int, length: int | None) -> int:
     left = max(0, size - start)
     return left if length is None else min(left, length)
 
 
-def _entry(found: ObjectMeta) -> Entry:
-    version = f"{found['e_tag'] or ''} {found['version'] or ''}".rstrip()
-    return Entry(found["path"], found["size"], version, found["last_modified"].timestamp())
+def _entry(key: str, found: ObjectMeta) -> Entry:
+    tag = found["e_tag"] or ""
+    if len(tag) > 1 and tag[0] == tag[-1] == '"':
+        tag = tag[1:-1]  # Some servers quote it in an answer, and not in a list.
+    version = f"{tag} {found['version'] or ''}".rstrip()
+    return Entry(key, found["size"], version, found["last_modified"].timestamp())

@@ -11,7 +11,7 @@ from typing import Any
 
 from castore.errors import RemoteDenied, RemoteError, RemoteMissing, RemoteUnavailable, RemoteUnconditional
 
-__all__ = ["Failure", "is_beyond_end", "is_no_bucket", "read_failure"]
+__all__ = ["Failure", "is_beyond_end", "is_no_bucket", "is_no_range", "read_failure"]
 
 _STATUS = re.compile(r"status code: ([0-9]{3})")
 _CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,64})</Code>")
@@ -95,6 +95,11 @@ def _kind(
 def is_no_bucket(text: str) -> bool:
     """The bucket is not there, rather than the key."""
     return any(each in text[: 1 << 16] for each in _NO_BUCKET)
+
+
+def is_no_range(text: str) -> bool:
+    """The whole came where a range was asked for."""
+    return "source: NotPartial" in text[: 1 << 16]
 
 
 def is_beyond_end(text: str) -> bool:

@@ -16,20 +16,35 @@ from castore.objects.database import ObjectDatabase
 from castore.objects.loose import LooseSource, Modes
 from castore.objects.memory import MemorySource
 from castore.objects.source import ObjectSource
+from castore.remote.bucket import Bucket, BucketSource
+from castore.remote.connecting import connect, in_memory
+from castore.settings import RemoteSettings
 from castore.store import Store
 
 A, B, C = (Digest.of(data) for data in (b"a", b"b", b"c"))
 
 
-@pytest.fixture(params=["memory", "loose", "shared"])
+@pytest.fixture(
+    params=["memory", "loose", "shared", "bucket in memory", "bucket in a folder", "bucket in SeaweedFS"]
+)
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ObjectSource]:
     if request.param == "memory":
         yield MemorySource()
+    elif request.param.startswith("bucket"):
+        yield BucketSource(_bucket(request, tmp_path), str(tmp_path))
     else:
         layout = Layout(str(tmp_path))
         for folder in (layout.objects, layout.tmp):
             Path(folder).mkdir()
         yield LooseSource(layout, Modes(is_shared=request.param == "shared"))
+
+
+def _bucket(request: pytest.FixtureRequest, tmp_path: Path) -> Bucket:
+    if request.param == "bucket in memory":
+        return in_memory(workers=8)
+    if request.param == "bucket in a folder":
+        return connect("folder", RemoteSettings(url=f"file://{tmp_path}/bucket"))
+    return request.getfixturevalue("seaweed").bucket()
 
 
 def publish(source: ObjectSource, digest: Digest, *pieces: bytes, hold: bool = True) -> None:
