@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -28,6 +28,11 @@ from castore.transcript.verifying import verify_documents, verify_files
 
 if TYPE_CHECKING:
     from castore.gc.plan import GcReport
+    from castore.objects.finding import Finding
+    from castore.remote.bucket import Bucket
+    from castore.remote.fetch import FetchReport
+    from castore.remote.pull import PullReport
+    from castore.remote.push import PushReport
     from castore.retrieve.address import Address
     from castore.retrieve.pages import Page
     from castore.transcript.view import ViewRequest
@@ -46,6 +51,8 @@ __all__ = [
     "UnfoldReport",
     "clip_text",
     "collect",
+    "connect",
+    "fetch",
     "fold_bytes",
     "fold_stream",
     "fold_value",
@@ -55,12 +62,15 @@ __all__ = [
     "open_store",
     "page",
     "plan_stream",
+    "pull",
+    "push",
     "put",
     "read",
     "stat",
     "unfold_bytes",
     "unfold_stream",
     "unfold_value",
+    "verify_at_remote",
     "verify_documents",
     "verify_files",
     "verify_store",
@@ -377,3 +387,110 @@ def page(
 def stat(store: Store, digest: Digest | str) -> ObjectStat | None:
     """The object's sizes, None if it is not there."""
     return store.stat(Digest.parse(digest) if isinstance(digest, str) else digest)
+
+
+# --- Remotes ---------------------------------------------------------------------------------------
+
+Progress = Callable[[int, int], None]
+"""Is told how many objects are done, and of how many, from any thread."""
+
+
+def connect(store: Store, remote: str | None = None) -> Bucket:
+    """The bucket of a remote of the store; None: of the only one, or of `origin`. No request is sent.
+
+    Credentials come from the environment or the provider's own chain. Raises InvalidOption for a remote that
+    is unknown, CastoreError where `castore[remote]` is not installed.
+    """
+    from castore.remote import remotes
+    from castore.remote.connecting import connect
+
+    name = remotes.default(store) if remote is None else remote
+    return connect(name, remotes.get(store, name))
+
+
+def push(
+    store: Store,
+    *references: str,
+    remote: str | None = None,
+    everything: bool = False,
+    move: bool = False,
+    anew: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> PushReport:
+    """What `references` mean is at the remote, with all objects, durably; what was refused is in the report.
+
+    references: files of folded documents or recorded views, names, digests, ids of roots; what has no root
+    gets one, as `keep` makes it. everything: all live roots that the caller sees; those that were forgotten
+    there are left. move: a name is taken from whatever has it there. anew: objects that are there are sent,
+    too. remote: as of `connect`. Raises RemoteError, ScopeDenied, ObjectMissing, ObjectDamaged, what `keep`
+    raises; then a part may have been pushed, and no root there lacks anything.
+    """
+    from castore.remote.choosing import choose
+    from castore.remote.push import push
+
+    bucket = connect(store, remote)
+    return push(
+        store,
+        bucket,
+        choose(store, references, everything=everything),
+        move=move,
+        anew=anew,
+        restore=not everything,
+        dry_run=dry_run,
+        progress=progress,
+    )
+
+
+def pull(
+    store: Store,
+    *references: str,
+    remote: str | None = None,
+    everything: bool = False,
+    move: bool = False,
+    lazily: bool | None = None,
+    progress: Progress | None = None,
+) -> PullReport:
+    """What `references` mean at the remote is here, with all objects, each digested again, durably.
+
+    references, move, remote: as of `push`, there and here. everything: all that is granted, there and here;
+    what was forgotten or purged here stays so. lazily: roots come, and objects when they are read; None: as
+    the remote's settings say. Raises RemoteError, ScopeDenied, NotFound, LimitExceeded; then a part may have
+    come, and no root here lacks anything.
+    """
+    from castore.remote.pull import pull
+
+    bucket = connect(store, remote)
+    return pull(
+        store,
+        bucket,
+        references,
+        everything=everything,
+        move=move,
+        lazily=bucket.settings.fetch == "on-demand" if lazily is None else lazily,
+        progress=progress,
+    )
+
+
+def fetch(store: Store, *references: str, remote: str | None = None) -> FetchReport:
+    """All objects that `references` mean are here, from the remotes that their roots name.
+
+    remote: what means nothing here is pulled from this one. Raises NotFound, RemoteError, and what `pull`
+    raises.
+    """
+    from castore.remote.fetch import fetch
+
+    return fetch(store, references, None if remote is None else connect(store, remote))
+
+
+def verify_at_remote(
+    store: Store, documents: Iterable[tuple[str, BinaryIO]], *, remote: str | None = None, full: bool = False
+) -> Iterator[Finding]:
+    """What is wrong at the remote with the references of these documents, which are open at their beginning,
+    each with its name in findings. full: objects are read and digested; else present, and of their size.
+
+    Raises RemoteError.
+    """
+    from castore.remote.verifying import verify_at_remote
+
+    return verify_at_remote(store, connect(store, remote), documents, whole=full)

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from castore.cli.output import line
-from castore.cli.parameters import PlainCommand, take_plain
+from castore.cli.parameters import PlainCommand, ReadingCommand, take_plain
 from castore.errors import InvalidOption
 
 __all__ = ["COMMANDS", "HOOKS", "CommandGroup", "Entry", "command_in", "load", "members"]
@@ -237,6 +237,48 @@ COMMANDS: dict[str, Entry] = {
         "Answer a hook of Claude Code: store long results, and shorten them",
         "ctx hook claude-code --limit 20000",
     ),
+    "push": Entry(
+        "sharing",
+        "castore.cli.pushing",
+        "Send roots and their objects to a remote",
+        "ctx push folded.json",
+    ),
+    "pull": Entry(
+        "sharing",
+        "castore.cli.pushing",
+        "Bring roots and their objects from a remote",
+        "ctx pull folded.json",
+    ),
+    "fetch": Entry(
+        "sharing",
+        "castore.cli.pushing",
+        "Bring the objects of roots that were pulled without them",
+        "ctx fetch folded.json",
+    ),
+    "remote add": Entry(
+        "sharing",
+        "castore.cli.remoting",
+        "Name a bucket, or a folder, to push to and pull from",
+        "ctx remote add origin s3://bucket/castore --region eu-central-1",
+    ),
+    "remote list": Entry(
+        "sharing",
+        "castore.cli.remoting",
+        "List the remotes",
+        "ctx remote list",
+    ),
+    "remote remove": Entry(
+        "sharing",
+        "castore.cli.remoting",
+        "Take a remote out of the settings; what lies there stays",
+        "ctx remote remove origin",
+    ),
+    "remote check": Entry(
+        "sharing",
+        "castore.cli.remoting",
+        "Try whether a remote does what it must",
+        "ctx remote check origin",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",
@@ -292,15 +334,27 @@ HOOKS = frozenset(("hook", "hook claude-code"))
 """Commands that a harness runs, whose exit code is 1 whatever goes wrong."""
 
 
+READING = frozenset(
+    name
+    for name in COMMANDS
+    if name.startswith("collapse ")
+    or name
+    in (
+        *("fold", "unfold", "verify", "diff", "cat", "show", "grep", "why", "tag", "keep", "view", "report"),
+        *("summary get", "summary put", "summary show", "summary check", "stats", "mcp"),
+    )
+)
+"""Commands that read objects, and so take --offline."""
+
+
 @cache
 def load(name: str) -> Any:
     """The typer command called `name`, from its own module; made once."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(import_module(entry.module), name.replace(" ", "_").replace("-", "_"))
-    app.command(name, cls=PlainCommand, help=f"{entry.summary}.", epilog=f"Example: {entry.example}")(
-        function
-    )
+    kind = ReadingCommand if name in READING else PlainCommand
+    app.command(name, cls=kind, help=f"{entry.summary}.", epilog=f"Example: {entry.example}")(function)
     return get_command(app)
 
 

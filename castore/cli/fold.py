@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from castore.objects.finding import Finding, FindingName
     from castore.store import StoreHandle
 
-__all__ = ["fold", "unfold", "verify"]
+__all__ = ["finding_record", "fold", "unfold", "verify"]
 
 _FINDINGS = 3
 
@@ -207,11 +207,28 @@ def verify(
             help="Find markers and references that got into FILEs of any kind; needs no store.",
         ),
     ] = False,
+    remote: Annotated[
+        str | None,
+        typer.Option(
+            "--remote",
+            metavar="NAME",
+            help="Look at what this remote has, by presence and sizes, instead of the store.",
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="With --remote: read every byte, and digest it.")
+    ] = False,
     scope: ReadScope = None,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> int:
     """stdout holds the findings, one a line; 0 if there is none, 3 if there is one. Nothing is written."""
+    if remote is not None or full:
+        from castore.cli.verifying import verify_at_remote
+
+        if no_markers or (quick and full):
+            raise InvalidOption("--remote goes with neither --no-markers nor --quick and --full at once")
+        return verify_at_remote(files, remote, full=full, scope=scope, store=store, as_json=as_json)
     if no_markers and (not files or quick):
         raise InvalidOption(
             "--no-markers looks at files, and at nothing else of them",
@@ -227,7 +244,7 @@ def verify(
     with output.working("verifying"):
         for found, finding in enumerate(findings, start=1):  # noqa: B007
             names.add(finding.name)
-            output.table([_finding_record(finding)], as_json)
+            output.table([finding_record(finding)], as_json)
     if found or as_json or output.is_attended():
         where = plural(len(checked), "file") if files else "the store"
         words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
@@ -270,7 +287,7 @@ def _remedy(handle: StoreHandle, names: set[FindingName], *, is_whole: bool) -> 
     return "'ctx repair --from FILE' heals objects whose bytes FILE has"
 
 
-def _finding_record(finding: Finding) -> Record:
+def finding_record(finding: Finding) -> Record:
     facts = {
         "name": str(finding.name),
         "digest": finding.digest,

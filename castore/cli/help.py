@@ -8,12 +8,13 @@ from castore.cli.commands import COMMANDS, members
 
 __all__ = ["GROUPS", "WORDS", "group_map", "options_lines", "program_map"]
 
-GROUPS = ("documents", "objects", "keeping", "sessions", "store")
+GROUPS = ("documents", "objects", "keeping", "sessions", "sharing", "store")
 
 
 WORDS = {
     "collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how",
     "hook": "answer the hooks of an agent; 'ctx hook' lists whose",
+    "remote": "name buckets to share with, check and tidy them; 'ctx remote' lists how",
     "scope": "list, show and declare scopes; 'ctx scope' lists how",
     "summary": "cache summaries, and check what they lost; 'ctx summary' lists how",
 }

@@ -8,11 +8,14 @@ each run 70 ms of imports.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
+from castore.cli import offline
 from castore.config import parse_duration
 from castore.errors import InvalidOption
 
@@ -30,6 +33,7 @@ __all__ = [
     "PlainCommand",
     "Question",
     "ReadScope",
+    "ReadingCommand",
     "Reference",
     "Require",
     "RetrieveWith",
@@ -161,6 +165,32 @@ class PlainCommand(TyperCommand):
 
     def get_params(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         return take_plain(super().get_params(ctx))
+
+
+class ReadingCommand(PlainCommand):
+    """One that reads objects, which may lie at a remote."""
+
+    def get_params(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        *own, helping = super().get_params(ctx)
+        return [*own, *take_plain([_offline_option()]), helping]
+
+
+@cache
+def _offline_option() -> Any:
+    """--offline, which no command takes: it is noted where `find_store` looks."""
+
+    def given(
+        offline: Annotated[
+            bool, typer.Option("--offline", help="Fetch nothing from a remote (CTX_OFFLINE=1 does so too).")
+        ] = False,
+    ) -> None: ...
+
+    app = typer.Typer(add_completion=False)
+    app.command()(given)
+    option = get_command(app).params[0]
+    option.expose_value = False
+    option.callback = lambda context, parameter, value: offline.forbid(value)
+    return option
 
 
 def take_plain(parameters: Iterable[Any]) -> list[Any]:

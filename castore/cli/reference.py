@@ -36,6 +36,9 @@ has one scope, or the default scope of one that has more. `--scope` selects with
 is not there: reads answer as if it had never been stored. The grant `*` is the operator's, who alone may run
 `gc`, `purge`, `repair`, `verify` of the whole store, `scope create`, and set a setting.
 
+An object that a root here names may lie at a remote (docs/sharing.md); what reads it fetches it.
+`--offline`, or CTX_OFFLINE=1 for every command, forbids that, and every other request.
+
 DUR is a whole number and s, m, h, d or w, as in 30d. PATTERN is a path such as `$.rows`,
 `$.messages[*].content` or `$..log`; `$` is each top-level value.
 """

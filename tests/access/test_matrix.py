@@ -94,6 +94,7 @@ READS: dict[str, list[list[str]]] = {
         ["verify", VIEW],
         ["verify", "--no-markers", VIEW],
         ["verify", "--no-markers", DOC],
+        ["verify", "--remote", "team", DOC],
     ],
     "diff": [
         ["diff", DOC, BIN],
@@ -114,6 +115,8 @@ READS: dict[str, list[list[str]]] = {
     "summary list": [["summary", "list"], ["summary", "list", "--superseded"]],
     "summary show": [["summary", "show", REF]],
     "summary check": [["summary", "check", REF, BIN], ["summary", "check", "--shares", BIN, REF]],
+    "remote list": [["remote", "list"]],
+    "remote check": [["remote", "check", "team"]],
 }
 
 WRITES: dict[str, list[list[str]]] = {
@@ -173,6 +176,9 @@ WRITES: dict[str, list[list[str]]] = {
         ["forget", "--source", LOG, "--undo"],
         ["forget", "theirs", "same", "--now"],
     ],
+    "push": [["push", "--all"], ["push", REF], ["push", "team", DOC]],
+    "pull": [["pull", "--all"], ["pull", REF], ["pull", "team", DOC]],
+    "fetch": [["fetch", REF], ["fetch", DOC]],
 }
 
 OPERATORS: dict[str, list[list[str]]] = {
@@ -182,6 +188,8 @@ OPERATORS: dict[str, list[list[str]]] = {
     "purge": [["purge", "--yes", "--reason", "because", REF], ["purge", "--dry-run", "--reason", "b", REF]],
     "config": [["config", "scopes.granted", "*"]],
     "scope create": [["scope", "create", "team/new"], ["scope", "create", "--quota", "9GB", OWN]],
+    "remote add": [["remote", "add", "team", "file:///nowhere/at/all"]],
+    "remote remove": [["remote", "remove", "team"]],
 }
 
 NO_STORE = {"init"}
@@ -446,6 +454,13 @@ CALLS: dict[str, Call] = {
     "view_bytes": lambda store, what: [viewed(store, each) for each in SESSIONS],
     "clip_text": lambda store, what: api.clip_text(store, OBJECTS[what].decode(), characters_max=9),
     "verify_store": lambda store, what: list(api.verify_store(store)),
+    "verify_at_remote": lambda store, what: list(
+        api.verify_at_remote(store, [("a.json", io.BytesIO(reference(OBJECTS[what])))])
+    ),
+    "connect": lambda store, what: api.connect(store),
+    "fetch": lambda store, what: api.fetch(store, str(DIGESTS[what])),
+    "pull": lambda store, what: api.pull(store, str(DIGESTS[what])),
+    "push": lambda store, what: api.push(store, str(DIGESTS[what])),
     "collect": lambda store, what: api.collect(store),
 }
 

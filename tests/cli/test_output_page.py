@@ -97,8 +97,8 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
 OF_A_REPEAT = {("guard", "a repeat")}
 OF_DIFFERENCES = {("diff", "a difference"), ("diff", "the summary")}
 """These are held to the page elsewhere."""
-ELSEWHERE = ("collapse ", "summary ")
-"""So is what these commands print: tests/cli/test_collapse.py and test_summary.py."""
+ELSEWHERE = ("collapse ", "summary ", "remote ", "push", "pull", "fetch")
+"""So is what these commands print: tests/cli/test_collapse.py, test_summary.py and test_remote.py."""
 OF_DAMAGE = {("verify", "a finding"), ("repair", "an act"), ("repair", "what remains")}
 
 
