@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castore.digest import Digest
-from castore.errors import NotFound
+from castore.errors import NotFound, RemoteError
 from castore.remote.bucket import Bucket
 from castore.remote.connecting import connect
-from castore.remote.pull import PullReport, bring, pull
+from castore.remote.pull import PullReport, bring, pull, remote_database
 from castore.remote.remotes import get
 from castore.store import Store
 
@@ -33,9 +33,9 @@ class Fetcher:
         if bucket is None:
             bucket = self._buckets[key] = connect(remote, get(store, remote))
         with store.importing() as importing:
-            for _, _, error in bring(importing, bucket, digests):
-                if error is not None:
-                    raise error
+            for _, found in bring(importing, remote_database(bucket, store), bucket, digests):
+                if isinstance(found, RemoteError):
+                    raise found
             importing.commit_objects()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from io import BufferedReader
 
 from castore.digest import DIGEST_HEX, Digest, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RemoteDamaged
@@ -221,7 +221,7 @@ def _is_of_document(root: Root, prefix: str) -> bool:
     return root.document is not None and root.document.digest.hex.startswith(prefix)
 
 
-def _contents(source: BinaryIO) -> tuple[Digest, tuple[Digest, ...]]:
+def _contents(source: BufferedReader) -> tuple[Digest, tuple[Digest, ...]]:
     """The digest of a file's bytes, and what its references name; a file that is no document has none."""
     from hashlib import file_digest
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from castore.digest import Digest
-from castore.errors import CastoreError, ObjectDamaged, ObjectMissing, RemoteDamaged
+from castore.errors import CastoreError, ObjectDamaged, ObjectMissing, RemoteDamaged, RemoteError
 from castore.objects.database import ObjectDatabase
 from castore.remote.batching import batches
 from castore.remote.bucket import Bucket, BucketSource
@@ -46,13 +46,13 @@ class Lost(NamedTuple):
 @dataclass(slots=True)
 class PullReport:
     """imported: what became of each root. lost: those that could not come. unnamed: left, as the name that
-    they were given means something else there. objects: that were brought, of `bytes` bytes in all."""
+    they were given means something else there. objects: that were brought, in files of `stored_bytes`."""
 
     imported: list[Imported] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
     unnamed: list[Root] = field(default_factory=list)
     objects: int = 0
-    bytes: int = 0
+    stored_bytes: int = 0
 
 
 def pull(
@@ -117,7 +117,7 @@ class _Pull:
         """The roots of one batch are here, but for those that are told as lost."""
         seen = self._records(roots)
         with self._store.importing() as importing:
-            lost = {} if self._lazily else self._bring(importing, roots)
+            lost = self._bring(importing, importing.needed(roots, lazily=self._lazily))
             whole: list[Root] = []
             for root in roots:
                 error = self._reason(root, lost)
@@ -133,20 +133,20 @@ class _Pull:
                 moves=[root.id for root in whole if self._may_move(root, seen)],
             )
         for each in done:
-            if each.outcome.is_here and each.root.id in seen:
+            if not each.outcome.is_refused and each.root.id in seen:
                 self._tracking.note(*seen[each.root.id])
         self.report.imported += done
 
-    def _bring(self, importing: Importing, roots: Sequence[Root]) -> dict[Digest, CastoreError]:
-        """The objects of these roots are staged; those that could not be, each with the reason."""
-        wanted = sorted({digest for root in roots for digest in root.objects})
+    def _bring(self, importing: Importing, wanted: Sequence[Digest]) -> dict[Digest, CastoreError]:
+        """These objects are staged; those that could not be, each with the reason."""
         lost: dict[Digest, CastoreError] = {}
-        for done, (digest, size, error) in enumerate(bring(importing, self._bucket, wanted), start=1):
-            if error is not None:
-                lost[digest] = error
-            elif size is not None:
+        brought = bring(importing, remote_database(self._bucket, self._store), self._bucket, wanted)
+        for done, (digest, found) in enumerate(brought, start=1):
+            if isinstance(found, CastoreError):
+                lost[digest] = found
+            else:
                 self.report.objects += 1
-                self.report.bytes += size
+                self.report.stored_bytes += found
             if self._progress is not None:
                 self._progress(done, len(wanted))
         return lost
@@ -190,19 +190,17 @@ def remote_database(bucket: Bucket, store: Store) -> ObjectDatabase:
 
 
 def bring(
-    importing: Importing, bucket: Bucket, digests: Sequence[Digest]
-) -> Iterator[tuple[Digest, int | None, CastoreError | None]]:
-    """Each object is staged here, digested again: its size, None if it was here; or why it could not be."""
-    database = remote_database(bucket, importing.store)
+    importing: Importing, database: ObjectDatabase, bucket: Bucket, digests: Sequence[Digest]
+) -> Iterator[tuple[Digest, int | RemoteError]]:
+    """Each object is staged here, digested again: the bytes of its file; or why it could not be."""
 
-    def one(digest: Digest) -> tuple[Digest, int | None, CastoreError | None]:
+    def one(digest: Digest) -> tuple[Digest, int | RemoteError]:
         try:
-            return digest, importing.bring(database, digest), None
+            return digest, importing.bring(database, digest, anyway=True)
         except ObjectDamaged as error:
-            reason = str(error.fields["reason"])
-            return digest, None, RemoteDamaged(bucket.remote, object_key(digest), reason)
+            return digest, RemoteDamaged(bucket.remote, object_key(digest), str(error.fields["reason"]))
         except ObjectMissing:
-            return digest, None, RemoteDamaged(bucket.remote, object_key(digest), "it is not there")
+            return digest, RemoteDamaged(bucket.remote, object_key(digest), "it is not there")
 
     return bucket.map(one, digests)
 
