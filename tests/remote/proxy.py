@@ -69,9 +69,20 @@ class Proxy:
         self.port = 0
         self.resume()
 
+    @classmethod
+    def before(cls, endpoint: str) -> Self:
+        """Of a server by its URL."""
+        return cls(int(endpoint.rpartition(":")[2]))
+
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def begun(self) -> int:
+        """How many requests have come since the last script."""
+        with self._lock:
+            return self.seen.total()
 
     def script(self, letters: str, *, methods: str = "", part: str = "") -> None:
         """From now on; of `methods` (words, all if none) and of paths that hold `part` alone."""
