@@ -28,9 +28,9 @@ from castore.config import (
 from castore.digest import Digest
 from castore.errors import CastoreError, InvalidOption, LimitExceeded, RootDamaged
 from castore.layout import KEY, ROOT_ID, ROOT_NAME, SHARDS, Layout
-from castore.roots.model import Content, Root, RootKind, keyed_root_id, log_root_id
+from castore.roots.model import PURGED, REMOTE, Content, Root, RootKind, keyed_root_id, log_root_id
 
-__all__ = ["RootFiles", "RootStamp", "check_root", "decode_root", "encode_root"]
+__all__ = ["RootFiles", "RootStamp", "check_file", "check_root", "decode_root", "encode_root"]
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -248,6 +248,12 @@ def decode_root(data: bytes, path: str) -> Root:
     return root
 
 
+def check_file(root: Root) -> None:
+    """A file can hold it. Raises LimitExceeded, InvalidOption."""
+    check_root(root)
+    _check_length(encode_root(root))
+
+
 def _check_length(data: bytes) -> None:
     """A root's file is not longer, and does not hold more, than a reader takes. Raises LimitExceeded."""
     if len(data) > ROOT_BYTES_MAX:
@@ -282,6 +288,8 @@ def check_root(root: Root) -> None:
         _check_place(root, root.place)
     if root.key is not None:
         _check_key(root, root.key)
+    if PURGED in root.details or REMOTE in root.details:
+        _check_details(root.details)
 
 
 def _check_place(root: Root, place: int) -> None:
@@ -302,6 +310,19 @@ def _check_key(root: Root, key: str) -> None:
         raise InvalidOption("a root with a key is a summary, and has no name, document or place")
     if root.id != keyed_root_id(root.kind, root.scope, key):
         raise InvalidOption("its id is not that of its key")
+
+
+def _check_details(details: Mapping[str, Any]) -> None:
+    """What every store relies on in them, whoever wrote it."""
+    purged, remote = details.get(PURGED, []), details.get(REMOTE)
+    if not isinstance(purged, list | tuple) or not all(isinstance(each, str) for each in purged):
+        raise InvalidOption("what it was purged of is no list of digests")
+    for each in purged:
+        Digest.parse(each)
+    if remote is not None:
+        if not isinstance(remote, str):
+            raise InvalidOption("the remote that has its objects is no name")
+        parse_name(remote)
 
 
 def _check_source_name(text: str) -> None:

@@ -4,8 +4,7 @@ Laws:
 - A commit is one transaction: objects, then the root that names them, then the rows. After it returns
   everything is on the disk; a crash before leaves staged files or objects that nothing names, never a
   root that names what is not there.
-- Bytes that were staged are kept until the transaction has decided, so that no sweep beside it can lose
-  an object between "it is there already" and the root that keeps it.
+- Bytes that were staged are kept until the transaction has decided (castore.store.publishing).
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from castore.config import ROOT_CHAIN_MAX, parse_name
 from castore.digest import Bytes, Digest
-from castore.errors import BaseMissing, InvalidOption, LimitExceeded, NameMoved, NameTaken, RootDamaged
+from castore.errors import BaseMissing, InvalidOption, LimitExceeded, NameMoved, NameTaken
 from castore.objects.database import EncodedObject, Staged
 from castore.roots.model import Content, Root, RootDraft, alone, forgotten, merged, root_id
 from castore.store import logs, quota, replacing
 from castore.store.access import Granted
+from castore.store.publishing import Holding, new_scopes, note_scopes
 from castore.store.queries import Queries
 from castore.store.transaction import Transactions
 
@@ -66,8 +65,7 @@ class Batch:
         self._parts = parts
         self._queries = queries
         self._granted = granted
-        self._lock = Lock()
-        self._staged: dict[str, Staged] = {}
+        self._holding = Holding(parts, granted)
         self.objects_new = 0
         self.objects_existing = 0
 
@@ -77,8 +75,7 @@ class Batch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._parts.source.drop(staged.frames for staged in self._staged.values())
-        self._staged.clear()
+        self._holding.drop()
 
     def stage(self, data: Bytes) -> Staged:
         """`data` is digested, encoded, decoded again and compared; it is in the store after `commit`."""
@@ -130,8 +127,8 @@ class Batch:
         logs.check_drafts(drafts)
         replacing.check_drafts(drafts)
         named = {digest for draft in drafts for digest in draft.objects}
-        mine = [self._staged[digest.hex] for digest in sorted(named) if digest.hex in self._staged]
-        parts.source.prepare([staged.frames for staged in mine if staged.found is None])
+        mine = self._holding.of(named)
+        self._holding.prepare(mine)
         with parts.writing(names_files=self._granted.is_operator) as connection:
             now = parts.clock()
             self._check_names(drafts, scopes)
@@ -142,22 +139,18 @@ class Batch:
                 for draft, scope in zip(drafts, scopes, strict=True)
             ]
             self._check_purged(drafts, scopes, allow_purged=allow_purged)
-            new_scopes = self._new_scopes(connection, scopes)
+            new = new_scopes(parts, self._granted, connection, scopes)
             needs = self._needs(connection, drafts, scopes, now)
             quota.check(connection, parts.config, needs, now, is_operator=self._granted.is_operator)
-            self._publish(connection, mine)
-            from castore.index import frames, objects, rebuild
-
-            objects.add(connection, [_row(staged) for staged in mine])
-            frames.put_all(connection, [(staged.digest, staged.facts) for staged in mine])
-            # What a writer that did not end has left is written again before a root relies on it.
-            unstaged = [digest for digest in sorted(named) if digest.hex not in self._staged]
-            rebuild.adopt(connection, parts.database, objects.without_row(connection, unstaged))
+            self._holding.publish(connection, mine)
+            self.objects_new = sum(staged.is_new for staged in mine)
+            self.objects_existing = len(mine) - self.objects_new
+            self._holding.adopt(connection, named)
             if allow_purged:
                 # Before the roots: one that names what its scope was purged of is a purge that was killed.
                 self._lift_tombstones(drafts, scopes)
             done = [self._put_root(connection, plan, now) for plan in plans]
-        self._note_scopes(scopes, new_scopes)
+        note_scopes(parts, self._granted, scopes, new)
         return done
 
     # --- Helpers ---
@@ -167,11 +160,8 @@ class Batch:
         return self._granted.is_operator
 
     def _keep(self, staged: Staged) -> Staged:
-        with self._lock:
-            first = self._staged.setdefault(staged.digest.hex, staged)
-        if first is not staged:
-            self._parts.source.drop([staged.frames])
-        elif not self._granted.is_operator and self._sees(staged.digest):
+        first = self._holding.hold(staged)
+        if first is staged and not self._granted.is_operator and self._sees(staged.digest):
             self._parts.database.looked_for(staged)
         return first
 
@@ -206,19 +196,11 @@ class Batch:
                 if meant is None or not meant.is_live(now) or not _means(meant, move.expected):
                     raise NameMoved(draft.name, scope)
         for digest in draft.objects:
-            if digest.hex not in self._staged and not self._may_name(connection, digest, now):
+            if digest not in self._holding and not self._may_name(connection, digest, now):
                 raise self._queries.absence(digest)
         if draft.base is not None:
             self._check_base(connection, draft, draft.base, scope, now)
         return _Plan(draft, scope, identity, others)
-
-    def _bases(self, connection: Connection, root: Root, now: float) -> list[Root] | None:
-        """None if one of them is not there any more, or has expired."""
-        try:
-            found = self._parts.bases_of(connection, root)
-        except (BaseMissing, RootDamaged):
-            return None
-        return None if any(base.is_expired(now) for base in found) else found
 
     def _check_base(
         self, connection: Connection, draft: RootDraft, base: str, scope: str, now: float
@@ -228,7 +210,8 @@ class Batch:
 
         identity = root_id(draft, scope)
         old = None if draft.is_whole else roots.by_id(connection, identity)
-        if old is not None and not old.is_expired(now) and self._bases(connection, old, now) is not None:
+        is_kept = old is not None and not old.is_expired(now)
+        if old is not None and is_kept and self._parts.usable_bases(connection, old, now) is not None:
             return  # Its own base stays.
         found = roots.by_id(connection, base)
         if found is None or found.scope != scope or found.is_expired(now):
@@ -236,7 +219,7 @@ class Batch:
         if found.place is not None or found.key is not None:
             # What is based on it would lack what its next one does not name.
             raise InvalidOption("a root that is replaced whole is no base", base=base)
-        below = self._bases(connection, found, now)
+        below = self._parts.usable_bases(connection, found, now)
         if below is None or identity in {base, *(each.id for each in below)}:
             raise BaseMissing(base)
         if len(below) + 2 > ROOT_CHAIN_MAX:
@@ -268,7 +251,7 @@ class Batch:
         replaced = old if plan.draft.is_whole else None
         # What is replaced whole does not keep what it does not name any more.
         old = None if plan.draft.is_whole else old
-        old_bases = None if old is None else self._bases(connection, old, now)
+        old_bases = None if old is None else self._parts.usable_bases(connection, old, now)
         root = merged(plan.draft, plan.scope, old, now=now, sequence=sequence, old_bases=old_bases)
         if old is not None and root == alone(old):
             root = old
@@ -316,30 +299,6 @@ class Batch:
                 else:
                     tombstones.remove(digest)
 
-    def _new_scopes(self, connection: Connection, scopes: Sequence[str]) -> list[str]:
-        """Those that nobody declared, and that have no root."""
-        from castore.index import seen
-
-        declared = {self._granted.default_scope, *self._parts.config.scopes}
-        found = sorted(set(scopes) - declared)
-        return [scope for scope in found if not seen.scope_names(connection, (scope,))]
-
-    def _note_scopes(self, scopes: Sequence[str], new_scopes: Sequence[str]) -> None:
-        """Who was granted nothing sees the default scope alone from now on, and should be told.
-
-        Whoever else is the first to write in a scope may have mistyped it. Whether the store has other
-        scopes makes no difference, or it would be told by this.
-        """
-        granted = self._granted
-        others = sorted({scope for scope in scopes if scope != granted.default_scope})
-        if granted.is_by_default and granted.is_operator and others:
-            self._parts.note(
-                f"the store has the scope '{others[0]}' now: only those see it to whom CTX_SCOPE grants it"
-            )
-            return
-        for scope in new_scopes:
-            self._parts.note(f"scope '{scope}' is new in this store")
-
     def _needs(
         self, connection: Connection, drafts: Sequence[RootDraft], scopes: Sequence[str], now: float
     ) -> quota.Needs:
@@ -349,7 +308,7 @@ class Batch:
         sizes: dict[str, dict[bytes, int]] = {}
         for draft, scope in zip(drafts, scopes, strict=True):
             for digest in draft.objects:
-                staged = self._staged.get(digest.hex)
+                staged = self._holding.get(digest)
                 if staged is not None:
                     size = staged.size
                 else:
@@ -358,41 +317,8 @@ class Batch:
                     size = 0 if row is None else row.size
                 sizes.setdefault(scope, {})[digest.raw] = size
         named = {digest for draft in drafts for digest in draft.objects}
-        new = [
-            staged for digest in named if (staged := self._staged.get(digest.hex)) and staged.found is None
-        ]
+        new = [staged for staged in self._holding.of(named) if staged.found is None]
         return quota.Needs(sizes, sum(staged.frames.stored_bytes for staged in new))
-
-    def _publish(self, connection: Connection, mine: list[Staged]) -> None:
-        """Those that are not there as they were when they were found good get their staged bytes.
-
-        So do those without a row: who published them did not end, and may not have synced them. For the
-        same reason a shard without rows is synced, though its folder is there; and for a writer who does
-        not see everything it always is, or the work would tell what others have.
-        """
-        from castore.index import objects
-
-        source = self._parts.source
-        waiting: list[tuple[Digest, Any]] = []
-        for staged in mine:
-            found = staged.found
-            if found is not None:
-                now = source.stat(staged.digest)
-                row = objects.one(connection, staged.digest)
-                is_same_file = now is not None and now.stamp == found.stamp
-                if is_same_file and row is not None and row.file_sha256 == found.file_sha256:
-                    continue
-            waiting.append((staged.digest, staged.frames))
-            staged.found = None
-        shards = {digest.hex[:2] for digest, _ in waiting}
-        unproven = {
-            shard
-            for shard in shards
-            if not self._granted.is_operator or not objects.in_use(connection, shard)
-        }
-        source.publish(waiting, unproven=unproven)
-        self.objects_new = sum(staged.is_new for staged in mine)
-        self.objects_existing = len(mine) - self.objects_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,12 +335,3 @@ def _means(root: Root, meaning: Meaning) -> bool:
     if meaning.document is not None or root.document is not None:
         return root.document == meaning.document
     return tuple(root.objects) == tuple(sorted(set(meaning.objects)))
-
-
-def _row(staged: Staged) -> Any:
-    from castore.index.objects import ObjectRow
-
-    found = staged.found
-    if found is not None:
-        return ObjectRow(staged.digest.raw, found.size, found.stored_bytes, found.file_sha256)
-    return ObjectRow(staged.digest.raw, staged.size, staged.frames.stored_bytes, staged.file_sha256)

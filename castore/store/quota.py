@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from castore.digest import Digest
 from castore.errors import LimitExceeded
 from castore.settings import Config
 
@@ -33,16 +34,12 @@ class Needs(NamedTuple):
 
 def check(connection: Connection, config: Config, needs: Needs, now: float, *, is_operator: bool) -> None:
     """What is needed fits. Raises LimitExceeded."""
-    from castore.index import seen
-
     for scope, sizes in needs.sizes.items():
         settings = config.scopes.get(scope)
         if settings is None or settings.quota_bytes is None:
             continue
         used = used_by_scope(connection, scope, now)
-        more = sum(
-            size for digest, size in sizes.items() if not seen.is_named_raw(connection, digest, (scope,), now)
-        )
+        more = sum(size for digest, size in sizes.items() if not _is_counted(connection, digest, scope, now))
         if more and used + more > settings.quota_bytes:
             whose = f"scope '{scope}'"
             raise _exceeded(whose, "scope.quota", settings.quota_bytes, used, more, is_operator=is_operator)
@@ -72,6 +69,14 @@ def used_by_store(connection: Connection) -> int:
     from castore.index import objects
 
     return objects.total(connection).stored_bytes
+
+
+def _is_counted(connection: Connection, digest: bytes, scope: str, now: float) -> bool:
+    """Whether the object is in what the scope uses: what is promised counts once it is here."""
+    from castore.index import objects, seen
+
+    is_named = seen.is_named_raw(connection, digest, (scope,), now)
+    return is_named and objects.one(connection, Digest.from_raw(digest)) is not None
 
 
 def _exceeded(

@@ -46,6 +46,7 @@ from castore.store.transaction import Clock, Transactions
 if TYPE_CHECKING:
     from castore.index.seen import Naming
     from castore.index.views import ViewRow
+    from castore.store.importing import Importing
     from castore.store.life import Life, Listed
     from castore.store.ranged import RangedObject
     from castore.store.reads import ReadCount, ReadLog, Use
@@ -309,6 +310,17 @@ class Store:
             self._address(error)
             raise
         return Batch(self.parts, self._queries, self.granted)
+
+    def importing(self) -> Importing:
+        """Roots and objects that come from elsewhere, to be here as they are there."""
+        from castore.store.importing import Importing
+
+        try:
+            self.parts.make_writable()
+        except Damaged as error:
+            self._address(error)
+            raise
+        return Importing(self.parts, self._queries, self.granted)
 
     def require_writable(self, scope: str | None = None) -> None:
         """Raises what a writer in this scope (None: the caller's own) would get, as far as that can be told

@@ -37,14 +37,15 @@ if TYPE_CHECKING:
     from castore.document.nesting import Nesting
     from castore.index.connection import IndexFile
 
-__all__ = ["Clock", "Transactions"]
+__all__ = ["Clock", "Transactions", "new_nesting"]
 
 _MARK = b"Roots of this store are, or were, in other scopes than the default one.\n"
 
 Clock = Callable[[], float]
 
 
-def _new_nesting(is_long: bool) -> Nesting:
+def new_nesting(is_long: bool) -> Nesting:
+    """The pass that tells how deep the arrays of an object are nested."""
     from castore.document.nesting import Nesting
 
     return Nesting(is_long=is_long)
@@ -59,7 +60,7 @@ class Transactions:
         self.modes = shared_modes(layout)
         self.source = LooseSource(layout, self.modes)
         self.database = ObjectDatabase(
-            self.source, level=lambda: self.config.compression_level, new_nesting=_new_nesting
+            self.source, level=lambda: self.config.compression_level, new_nesting=new_nesting
         )
         self.tombstones = Tombstones(layout, self.modes)
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
@@ -232,6 +233,14 @@ class Transactions:
                 raise RootDamaged(self.layout.root_file(root.id), words)
             at = base
         return found
+
+    def usable_bases(self, connection: Connection, root: Root, now: float) -> list[Root] | None:
+        """As `bases_of`; None if one of them is not there any more, or has expired."""
+        try:
+            found = self.bases_of(connection, root)
+        except (BaseMissing, RootDamaged):
+            return None
+        return None if any(base.is_expired(now) for base in found) else found
 
     def others_named(
         self, connection: Connection, name: str, scope: str, root_id: str, now: float

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from castore import api
 from castore.cli.commands import COMMANDS
 from castore.digest import Digest
 from castore.errors import ScopeDenied
-from castore.objects.database import encode_object
+from castore.objects.database import ObjectDatabase, encode_object
+from castore.objects.memory import MemorySource
 from castore.roots.model import STATE, RootDraft, RootKind, merged, root_id
 from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
@@ -457,6 +459,7 @@ CALLS: dict[str, Call] = {
     "verify_at_remote": lambda store, what: list(
         api.verify_at_remote(store, [("a.json", io.BytesIO(reference(OBJECTS[what])))])
     ),
+    "add_remote": lambda store, what: api.add_remote(store, "team", "file:///nowhere/at/all"),
     "connect": lambda store, what: api.connect(store),
     "fetch": lambda store, what: api.fetch(store, str(DIGESTS[what])),
     "pull": lambda store, what: api.pull(store, str(DIGESTS[what])),
@@ -513,6 +516,20 @@ def logs(store: Store, what: str) -> Any:
     ]
 
 
+def imported(store: Store, what: str) -> Any:
+    """A root of our scope that names the object, and comes from elsewhere: with its bytes, and without."""
+    draft = RootDraft(RootKind.PUT, (DIGESTS[what],), source_name="from elsewhere")
+    root = merged(draft, OWN, None, now=clock(), sequence=1)
+    elsewhere = ObjectDatabase(MemorySource(), level=lambda: 3)
+    elsewhere.source.publish([(DIGESTS[what], elsewhere.stage(OBJECTS[what]).frames)])
+    with store.importing() as importing:
+        needed = [importing.needed([root], lazily=lazily) for lazily in (True, False)]
+        lazily = partial(importing.commit, lazily="origin")
+        without = [outcome(each, [root]) for each in (lazily, importing.commit)]
+        importing.bring(elsewhere, DIGESTS[what])
+        return needed, without, importing.commit([root])
+
+
 METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
     "based_chain": chains,
@@ -526,6 +543,7 @@ METHODS: dict[str, Call] = {
     "document_roots": lambda store, what: list(store.document_roots(Digest.of(OTHER_DOCUMENT))),
     "find": lambda store, what: store.find(str(DIGESTS[what])),
     "forget": lambda store, what: store.forget(RootChoice(references=(str(DIGESTS[what]), "theirs"))),
+    "importing": imported,
     "keep": lambda store, what: store.keep([RootDraft(RootKind.KEEP, (DIGESTS[what],))]),
     "keyed_root": lambda store, what: [
         outcome(lambda store: store.keyed_root(RootKind.SUMMARY, key, scope=scope), store)  # noqa: B023
@@ -641,7 +659,7 @@ class TestCalls:
 class TestLibrary:
     """The refusal lives below the command line."""
 
-    @pytest.mark.parametrize("name", ["verify_store", "collect"])
+    @pytest.mark.parametrize("name", ["verify_store", "collect", "add_remote"])
     def test_calls_of_the_operator(self, twins: Twins, name: str) -> None:
         store = opened(twins.shared)
         with unchanged(twins.shared), pytest.raises(ScopeDenied):
