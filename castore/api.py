@@ -49,6 +49,7 @@ __all__ = [
     "Store",
     "StoreHandle",
     "UnfoldReport",
+    "add_remote",
     "clip_text",
     "collect",
     "connect",
@@ -395,6 +396,17 @@ Progress = Callable[[int, int], None]
 """Is told how many objects are done, and of how many, from any thread."""
 
 
+def add_remote(store: Store, name: str, url: str, **options: Any) -> None:
+    """config.toml has the remote; no request is sent. options: of castore.settings.RemoteSettings.
+
+    Raises ScopeDenied unless the caller is the operator; InvalidOption, InvalidConfig.
+    """
+    from castore.remote import remotes
+    from castore.settings import RemoteSettings
+
+    remotes.add(store, name, RemoteSettings(url, **options))
+
+
 def connect(store: Store, remote: str | None = None) -> Bucket:
     """The bucket of a remote of the store; None: of the only one, or of `origin`. No request is sent.
 
@@ -433,7 +445,7 @@ def push(
     return push(
         store,
         bucket,
-        choose(store, references, everything=everything),
+        choose(store, references, everything=everything, dry_run=dry_run),
         move=move,
         anew=anew,
         restore=not everything,

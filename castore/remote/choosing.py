@@ -15,18 +15,21 @@ from castore.digest import Digest, parse_prefix
 from castore.errors import NameMissing, NotFound
 from castore.fold.documents import document_digest, draft_of_file
 from castore.fold.targets import is_file, neither
-from castore.roots.model import REPLACED, Root, RootDraft
+from castore.roots.model import REPLACED, Root, RootDraft, merged
 from castore.store import Store
 from castore.store.lookup import pasted
 
 __all__ = ["choose"]
 
 
-def choose(store: Store, texts: Sequence[str], *, everything: bool = False) -> list[Root]:
+def choose(
+    store: Store, texts: Sequence[str], *, everything: bool = False, dry_run: bool = False
+) -> list[Root]:
     """The roots that `texts` mean, in their order; with `everything`, all live ones, the oldest first.
 
     texts: each the FILE of a folded document or a recorded view, a name, a root's id, the digest of a
-    document or an object, or 6 or more of its digits, a pasted reference. Raises NameMissing, ObjectMissing,
+    document or an object, or 6 or more of its digits, a pasted reference. dry_run: roots that would be made
+    are not, and are given as they would be. Raises NameMissing, ObjectMissing,
     ObjectPurged, DigestAmbiguous; NotFound for what is forgotten; what `ctx keep` raises for a FILE;
     BaseMissing, RootDamaged.
     """
@@ -37,7 +40,7 @@ def choose(store: Store, texts: Sequence[str], *, everything: bool = False) -> l
         found = {root.id: root for root in _with_bases(store, live)}
     meant = [_meant(store, text) for text in texts]
     drafts = [each for each in meant if isinstance(each, RootDraft)]
-    made = iter(store.keep(drafts) if drafts else ())
+    made = iter(_made(store, drafts, dry_run=dry_run))
     for each in meant:
         roots = [next(made)] if isinstance(each, RootDraft) else each
         for root in _with_bases(store, _with_logs(store, roots)):
@@ -46,6 +49,15 @@ def choose(store: Store, texts: Sequence[str], *, everything: bool = False) -> l
 
 
 # --- Helpers ---
+
+
+def _made(store: Store, drafts: list[RootDraft], *, dry_run: bool) -> Sequence[Root]:
+    if not dry_run:
+        return store.keep(drafts) if drafts else ()
+    now = store.parts.clock()
+    return [
+        merged(draft, store.granted.writing_scope(draft.scope), None, now=now, sequence=0) for draft in drafts
+    ]
 
 
 def _meant(store: Store, text: str) -> list[Root] | RootDraft:
