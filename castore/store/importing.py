@@ -101,12 +101,14 @@ class Importing:
         lazily: str | None = None,
         restore: bool = False,
         moves: Collection[str] = (),
+        check: Callable[[Sequence[Decision]], None] | None = None,
     ) -> list[Imported]:
         """The roots are here, joined with what was, and the objects that they name; in the order of `roots`.
 
         lazily: the name of the remote that has those objects that are neither here nor brought (`needed`).
         restore: those that are forgotten here are live again. moves: ids of roots that take their name from
-        another one, which is then forgotten, with the grace.
+        another one, which is then forgotten, with the grace. check: is told what is to become of each before
+        anything is published, and may raise: then nothing comes.
 
         Raises ScopeDenied for a root of a scope in which the caller may not write, RootDamaged for one whose
         id is not its own, ObjectMissing, ObjectPurged, BaseMissing, LimitExceeded, InvalidOption,
@@ -130,6 +132,8 @@ class Importing:
                 moves=frozenset(moves),
             )
             decisions = Arrivals(parts, connection, terms).decide(roots)
+            if check is not None:
+                check(decisions)
             taken = [each for each in decisions if not each.outcome.is_refused]
             named = {digest for each in taken for digest in each.root.objects}
             mine = self._holding.of(named)
