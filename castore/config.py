@@ -10,6 +10,7 @@ import re
 from castore.errors import InvalidOption
 
 __all__ = [
+    "BUNDLE_ROOTS_BYTES_MAX",
     "CLOCK_SKEW_SECONDS_MAX",
     "CONFIG_BYTES_MAX",
     "COUNT_MAX",
@@ -174,6 +175,9 @@ HELD_BYTES_MAX = 32 << 20
 
 ROOT_BYTES_MAX = 256 << 20
 """Largest root file: one that names three and a half million objects."""
+
+BUNDLE_ROOTS_BYTES_MAX = 256 << 20
+"""Root files of one bundle, together: all of them come in one transaction."""
 
 ROOT_VALUES_MAX = 1 << 22
 """Commas and brackets in a root file: reading one takes some 500 MB at most."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple
 
 from castore.digest import Digest
-from castore.remote.bundle_tar import FORMAT_LINE, TarWriter
+from castore.remote.bundle_tar import FORMAT_LINE, TarWriter, check_roots_bytes
 from castore.remote.keys import FORMAT, object_key, root_key
 from castore.roots.files import encode_root
 from castore.roots.model import REMOTE, Root
@@ -39,8 +39,8 @@ def create_bundle(
 ) -> BundleFacts:
     """`target` holds a bundle of these roots, which the caller sees, with all that they are based on.
 
-    Raises ObjectMissing, ObjectPurged before anything is written; ObjectDamaged, after which what was written
-    is no bundle.
+    Raises ObjectMissing, ObjectPurged before anything is written; LimitExceeded, ObjectDamaged, after which
+    what was written is no bundle.
     """
     database = store.parts.database
     digests = [Digest.from_raw(raw) for raw in sorted({each.raw for root in roots for each in root.objects})]
@@ -51,6 +51,7 @@ def create_bundle(
     tar.add(FORMAT, len(FORMAT_LINE), [FORMAT_LINE])
     for root in sorted(roots, key=lambda each: each.id):
         data = encode_root(_carried(root))
+        check_roots_bytes(tar.size + len(data))
         tar.add(root_key(root.id), len(data), [data])
     for done, digest in enumerate(digests):
         if progress is not None:

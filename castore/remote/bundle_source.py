@@ -21,7 +21,7 @@ from typing import BinaryIO, NoReturn
 from castore.digest import Digest
 from castore.errors import BundleDamaged, CastoreError, ObjectMissing
 from castore.objects.source import Frames, SourceStat
-from castore.remote.bundle_tar import FORMAT_LINE, Member, members
+from castore.remote.bundle_tar import FORMAT_LINE, Member, check_roots_bytes, members
 from castore.remote.keys import FORMAT, ROOTS, digest_of
 
 __all__ = ["Bundle", "TarSource", "opened_bundle"]
@@ -34,16 +34,19 @@ class Bundle:
     """One bundle that was looked through. roots: where their files lie in it, sorted by their names."""
 
     def __init__(self, file: _File, found: Iterable[Member]) -> None:
-        """Raises BundleDamaged."""
+        """Raises BundleDamaged, LimitExceeded."""
         self._file = file
         self.roots: list[Member] = []
         self.objects = TarSource(file)
+        roots_bytes = 0
         for member in found:
             digest = digest_of(member.name)
             if digest is not None:
                 self.objects.add(digest, member)
             elif member.name.startswith(ROOTS):
                 self.roots.append(member)
+                roots_bytes += member.size
+                check_roots_bytes(roots_bytes)
         # Asked when all has been passed by: only then is what is piped in a file.
         line = file.read(_BLOCK_BYTES, len(FORMAT_LINE))
         if line != FORMAT_LINE:

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
 from castore import codec
-from castore.config import FRAME_BYTES, OBJECT_BYTES_MAX, ROOT_BYTES_MAX
-from castore.errors import BundleDamaged
+from castore.config import BUNDLE_ROOTS_BYTES_MAX, FRAME_BYTES, OBJECT_BYTES_MAX, ROOT_BYTES_MAX
+from castore.errors import BundleDamaged, LimitExceeded
 from castore.layout import FORMAT_VERSION
 from castore.remote.keys import FORMAT, digest_of, root_id_of
 
-__all__ = ["FORMAT_LINE", "Member", "Stream", "TarWriter", "members"]
+__all__ = ["FORMAT_LINE", "Member", "Stream", "TarWriter", "check_roots_bytes", "members"]
 
 FORMAT_LINE = FORMAT_VERSION.encode() + b"\n"
 """What the first member holds."""
@@ -131,6 +131,16 @@ def members(stream: Stream) -> Iterator[Member]:
         at += _BLOCK + size + padding
 
 
+def check_roots_bytes(size: int) -> None:
+    """The root files of a bundle have so many bytes, together. Raises LimitExceeded."""
+    if size > BUNDLE_ROOTS_BYTES_MAX:
+        raise LimitExceeded(
+            f"the roots of a bundle are over {BUNDLE_ROOTS_BYTES_MAX:,} bytes",
+            limit="BUNDLE_ROOTS_BYTES_MAX",
+            hint="make several bundles, each of fewer roots",
+        )
+
+
 # --- Helpers ---------------------------------------------------------------------------------------
 
 
@@ -138,7 +148,7 @@ def _parsed(header: bytes, place: str | None) -> tuple[str, int]:
     """Name and size of the member that the header begins. place: the name of the one before it, if any."""
     if place is None:
         _check_beginning(header)
-    if len(header) < _BLOCK:
+    if len(header) < _BLOCK and place is not None:
         raise BundleDamaged(place, "the bundle is cut off behind it")
     try:
         info = tarfile.TarInfo.frombuf(header, "ascii", "backslashreplace")
