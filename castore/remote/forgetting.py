@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from castore.remote.bucket import Bucket
 from castore.remote.finding import find
+from castore.remote.intents import IntentOver, hold
+from castore.remote.keys import root_key
 from castore.remote.names import Names
 from castore.remote.roots import Grants, RemoteRoots
 from castore.remote.tracking import Tracking
@@ -39,6 +41,14 @@ def forget(
 
     if dry_run:
         return [of(root) for root in found.roots]
-    done = [roots.change(root.id, of) for root in found.roots]
-    bucket.settle()
+    keys = [root_key(root.id) for root in found.roots]
+    while True:
+        try:
+            # No gc removes one between the halves of a change, which matters where there are no conditions.
+            with hold(bucket, keys):
+                done = list(bucket.map(lambda root: roots.change(root.id, of), found.roots))
+                bucket.settle()
+        except IntentOver:
+            continue
+        break
     return [root for root in done if root is not None]

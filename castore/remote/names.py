@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from castore.errors import NameMoved
 from castore.remote.bucket import Bucket, Entry
-from castore.remote.keys import NAMES, name_key
+from castore.remote.intents import hold
+from castore.remote.keys import NAMES, name_key, root_key
 from castore.remote.records import NameRecord, decode_name, encode
 from castore.remote.roots import RemoteRoots
 from castore.remote.tracking import Seen, Tracking
@@ -30,7 +31,9 @@ class NameChange(StrEnum):
 
 
 class _Found(NamedTuple):
-    record: NameRecord
+    """record: None: it is damaged, and to be mended."""
+
+    record: NameRecord | None
     entry: Entry
 
 
@@ -112,7 +115,12 @@ class Names:
                 return there
             return forgotten(there, now=now, grace_seconds=grace_seconds)
 
-        self._roots.change(record.was, of)
+        there = self._roots.get(record.was)
+        if there is None or of(there.root) == there.root:
+            return
+        # No gc removes it between the two halves of the change, which matters where there are no conditions.
+        with hold(self._bucket, [root_key(record.was)]):
+            self._roots.change(record.was, of)
 
     def _agree(self, key: str, record: NameRecord) -> None:
         self._tracking.note(key, _seen(record))
