@@ -227,7 +227,7 @@ def _told_of_pull(done: PullReport, name: str, as_json: bool, *, sums_up: bool =
         words = f"nothing to pull from '{name}'" + (f": {plural(same, 'root')} here already" if same else "")
         if new:
             words = f"pulled {plural(len(new), 'root')} from '{name}': {plural(done.objects, 'object')}"
-            words += f", {size_text(done.bytes)}" if done.bytes else ""
+            words += f", {size_text(done.stored_bytes)}" if done.stored_bytes else ""
         output.summary(
             words,
             remote=name,
@@ -236,7 +236,7 @@ def _told_of_pull(done: PullReport, name: str, as_json: bool, *, sums_up: bool =
             refused=len(errors),
             left=left,
             objects=done.objects,
-            bytes=done.bytes,
+            bytes=done.stored_bytes,
         )
     return code
 
