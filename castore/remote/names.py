@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from castore.errors import NameMoved
+from castore.errors import NameMoved, RemoteDamaged
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.intents import hold
 from castore.remote.keys import NAMES, name_key, root_key
@@ -31,17 +31,18 @@ class NameChange(StrEnum):
 
 
 class _Found(NamedTuple):
-    """record: None: it is damaged, and to be mended."""
-
-    record: NameRecord | None
+    record: NameRecord
     entry: Entry
 
 
 class Names:
-    """The names of one bucket, as one store knows them."""
+    """The names of one bucket, as one store knows them. mends: `move` replaces a record that is damaged."""
 
-    def __init__(self, bucket: Bucket, roots: RemoteRoots, tracking: Tracking) -> None:
+    def __init__(
+        self, bucket: Bucket, roots: RemoteRoots, tracking: Tracking, *, mends: bool = False
+    ) -> None:
         self._bucket = bucket
+        self._mends = mends
         self._roots = roots
         self._tracking = tracking
 
@@ -57,13 +58,20 @@ class Names:
 
     def require_movable(self, root: Root, *, by_force: bool, now: float) -> None:
         """Raises NameMoved where `move` would, as far as that can be told before."""
-        found = self._find(_key(root))
+        try:
+            found = self._find(_key(root))
+        except RemoteDamaged:
+            if not self._mends:
+                raise
+            return
         if found is not None and not self._may_move(found.record, root, by_force=by_force, now=now):
             raise self._moved(root)
 
     def move(self, root: Root, *, by_force: bool, now: float, grace_seconds: int) -> NameChange:
         """The name of the root, which is there, means it. Raises NameMoved: then it means what it did."""
         key = _key(root)
+        if self._mends:
+            self._mend(key, root)
         found = self._find(key)
         if found is None:
             record = NameRecord(root.scope, _name(root), root.id)
@@ -91,6 +99,18 @@ class Names:
         return NameChange.MOVED
 
     # --- Helpers ---
+
+    def _mend(self, key: str, root: Root) -> None:
+        """The record is not damaged; what meant nothing means the root."""
+        found = self._bucket.get(key)
+        if found is None:
+            return
+        try:
+            decode_name(found[0], self._bucket.remote, key)
+        except RemoteDamaged:
+            seen = self._tracking.get(key)
+            record = NameRecord(root.scope, _name(root), root.id, 0 if seen is None else seen.moves + 1)
+            self._bucket.replace(key, encode(record), found[1])
 
     def _find(self, key: str) -> _Found | None:
         found = self._bucket.get(key)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from castore.digest import Digest
-from castore.errors import Conflict
+from castore.errors import Conflict, RemoteDamaged
 from castore.remote.batching import batches
 from castore.remote.bucket import Bucket
 from castore.remote.intents import IntentOver, hold
@@ -76,7 +76,8 @@ def push(
     """Each of `roots` is in the bucket with its objects, durably; those in the report's `refused` are not.
 
     roots: as `castore.remote.choosing` gives them, bases before what is based on them. move: a name is
-    taken from whatever root has it there. anew: objects are sent that are there, too. restore: a root that
+    taken from whatever root has it there. anew: objects are sent that are there, too, and roots and names
+    that are damaged there are replaced. restore: a root that
     was forgotten there is live again; else it is left. dry_run: what would be sent is counted, and nothing
     written. Raises ScopeDenied, RemoteError, ObjectMissing, ObjectDamaged; then a part may have been pushed,
     and nothing that is there lacks anything.
@@ -115,8 +116,8 @@ class _Push:
         self._store = store
         self._tmp = store.parts.layout.tmp
         self._bucket = bucket
-        self._roots = RemoteRoots(bucket)
-        self._names = Names(bucket, self._roots, self.tracking)
+        self._roots = RemoteRoots(bucket, mends=anew)
+        self._names = Names(bucket, self._roots, self.tracking, mends=anew)
         self._by_force, self._anew, self._restore = move, anew, restore
         self._progress = progress
         self._now = store.parts.clock()
@@ -179,7 +180,12 @@ class _Push:
                 return root, error
             if self._restore or root.id in self.bases:
                 return root, True
-            there = self._roots.get(root.id)
+            try:
+                there = self._roots.get(root.id)
+            except RemoteDamaged:
+                if not self._anew:
+                    raise
+                return root, True
             return root, there is None or there.root.forgotten is None
 
         for root, found in self._bucket.map(looked_at, batch):

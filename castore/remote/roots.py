@@ -61,25 +61,16 @@ class Grants:
 
 
 class RemoteRoots:
-    """The roots of one bucket."""
+    """The roots of one bucket. mends: `put` replaces what is damaged there, which else it raises."""
 
-    def __init__(self, bucket: Bucket) -> None:
+    def __init__(self, bucket: Bucket, *, mends: bool = False) -> None:
         self.bucket = bucket
+        self._mends = mends
 
     def get(self, root_id: str) -> Stored | None:
         """The root with this id, live or not. Raises RemoteDamaged, RemoteError."""
-        key = root_key(root_id)
-        found = self.bucket.get(key)
-        if found is None:
-            return None
-        data, entry = found
-        try:
-            root = decode_root(data, key)
-        except RootDamaged as error:
-            raise RemoteDamaged(self.bucket.remote, key, str(error.fields["reason"])) from error
-        if root.id != root_id:
-            raise RemoteDamaged(self.bucket.remote, key, f"it holds the root '{root.id}'")
-        return Stored(root, entry)
+        found = self.bucket.get(root_key(root_id))
+        return None if found is None else Stored(self._decoded(root_id, found[0]), found[1])
 
     def ids(self) -> Iterator[str]:
         """Of every root there, sorted."""
@@ -101,14 +92,20 @@ class RemoteRoots:
         """
         key = root_key(root.id)
         for _ in range(_TRIES_MAX):
-            found = self.get(root.id)
-            wanted = joined(None if found is None else found.root, root, now=now)
+            found, there = self.bucket.get(key), None
+            if found is not None:
+                try:
+                    there = self._decoded(root.id, found[0])
+                except RemoteDamaged:
+                    if not self._mends:
+                        raise
+            wanted = joined(there, root, now=now)
             if found is None:
                 if self.bucket.create(key, encode_root(wanted)):
                     return wanted, True
-            elif wanted == found.root:
+            elif wanted == there:
                 return wanted, False
-            elif self.bucket.replace(key, encode_root(wanted), found.entry):
+            elif self.bucket.replace(key, encode_root(wanted), found[1]):
                 return wanted, True
         raise self._busy(root.id)
 
@@ -124,6 +121,16 @@ class RemoteRoots:
             if self.bucket.replace(root_key(root_id), encode_root(wanted), found.entry):
                 return wanted
         raise self._busy(root_id)
+
+    def _decoded(self, root_id: str, data: bytes) -> Root:
+        key = root_key(root_id)
+        try:
+            root = decode_root(data, key)
+        except RootDamaged as error:
+            raise RemoteDamaged(self.bucket.remote, key, str(error.fields["reason"])) from error
+        if root.id != root_id:
+            raise RemoteDamaged(self.bucket.remote, key, f"it holds the root '{root.id}'")
+        return root
 
     def _busy(self, root_id: str) -> RemoteBusy:
         return RemoteBusy(self.bucket.remote, f"root '{root_id[:16]}' is changed by others without end")
