@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from types import TracebackType
 
-from castore.errors import RemoteBusy, RemoteDamaged, RemoteError, RemoteMissing
+from castore.errors import RemoteBusy, RemoteDamaged, RemoteError, RemoteMissing, RemoteUnavailable
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.clock import elapsed
 from castore.remote.keys import SWEEPS, sweep_key
@@ -57,18 +57,18 @@ class Sweeping:
         self.modified = 0.0
         self._bucket = bucket
         self._record = encode(Sweep(tuple(sorted(keys))))
-        self._key = sweep_key(new_id())
+        self.key = sweep_key(new_id())
         self._clock = clock
         self._begun = 0.0
         self._is_in_doubt = False
 
     def __enter__(self) -> Sweeping:
         self._begun = self._clock()
-        self._bucket.put(self._key, self._record)
+        self._bucket.put(self.key, self._record)
         self._bucket.settle()
-        entry = self._bucket.head(self._key)
+        entry = self._bucket.head(self.key)
         if entry is None:
-            words = f"'{self._key}' is gone from remote '{self._bucket.remote}' as soon as it was written"
+            words = f"'{self.key}' is gone from remote '{self._bucket.remote}' as soon as it was written"
             raise RemoteMissing(self._bucket.remote, words, hint="nothing was deleted; run it again")
         self.modified = entry.modified
         return self
@@ -104,7 +104,7 @@ class Sweeping:
         if self._is_in_doubt or not (error is None or isinstance(error, Exception)):
             return
         try:
-            self._bucket.delete([self._key])
+            self._bucket.delete([self.key])
         except RemoteError:
             # It must not hide the first error; the sweep is over in its time.
             if error is None:
@@ -149,10 +149,18 @@ def heed(
     return True
 
 
-def remove_over(bucket: Bucket, *, now: float) -> int:
-    """Sweeps that are over their time are gone; how many those were. now: by the server's clock."""
-    over = [entry.key for entry in bucket.entries(SWEEPS) if now - entry.modified > SWEEP_SECONDS]
-    if over:
+def remove_over(bucket: Bucket, sweep: Sweeping, *, dry_run: bool = False) -> int:
+    """Sweeps that are over their time are gone; how many those were.
+
+    sweep: one that stands now. Raises RemoteUnavailable if it is not listed: then nothing can be told by what
+    the server lists.
+    """
+    listed = list(bucket.entries(SWEEPS))
+    if all(entry.key != sweep.key for entry in listed):
+        words = f"remote '{bucket.remote}' does not list what was just written there"
+        raise RemoteUnavailable(bucket.remote, words, hint="such a server can't be used for a gc")
+    over = [entry.key for entry in listed if sweep.modified - entry.modified > SWEEP_SECONDS]
+    if over and not dry_run:
         bucket.delete(over)
     return len(over)
 
