@@ -49,8 +49,9 @@ def create_bundle(
             raise store.absence(digest)
     tar = TarWriter(target)
     tar.add(FORMAT, len(FORMAT_LINE), [FORMAT_LINE])
+    numbers = {each.id: number for number, each in enumerate(sorted(roots, key=_sequence), start=1)}
     for root in sorted(roots, key=lambda each: each.id):
-        data = encode_root(_carried(root))
+        data = encode_root(_carried(root, numbers[root.id]))
         check_roots_bytes(tar.size + len(data))
         tar.add(root_key(root.id), len(data), [data])
     for done, digest in enumerate(digests):
@@ -66,8 +67,12 @@ def create_bundle(
 # --- Helpers ---
 
 
-def _carried(root: Root) -> Root:
-    """Without what only the store that it lies in says of it."""
-    if REMOTE not in root.details:
-        return root
-    return replace(root, details={key: value for key, value in root.details.items() if key != REMOTE})
+def _sequence(root: Root) -> int:
+    return root.sequence
+
+
+def _carried(root: Root, number: int) -> Root:
+    """Without what only the store that it lies in says of it. Its number there counts the roots of all, also
+    of those whose roots the caller does not see."""
+    details = {key: value for key, value in root.details.items() if key != REMOTE}
+    return replace(root, details=details, sequence=number)
