@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from castore.objects.finding import Finding
     from castore.remote.bucket import Bucket
     from castore.remote.fetch import FetchReport
+    from castore.remote.gc import GcReport as RemoteGcReport
     from castore.remote.pull import PullReport
     from castore.remote.push import PushReport
     from castore.retrieve.address import Address
@@ -52,11 +53,13 @@ __all__ = [
     "add_remote",
     "clip_text",
     "collect",
+    "collect_remote",
     "connect",
     "fetch",
     "fold_bytes",
     "fold_stream",
     "fold_value",
+    "forget_at_remote",
     "get",
     "init_store",
     "keep",
@@ -506,3 +509,49 @@ def verify_at_remote(
     from castore.remote.verifying import verify_at_remote
 
     return verify_at_remote(store, connect(store, remote), documents, whole=full)
+
+
+def forget_at_remote(
+    store: Store,
+    *references: str,
+    remote: str | None = None,
+    at_once: bool = False,
+    dry_run: bool = False,
+) -> list[Root]:
+    """The roots there that `references` mean, as of `pull`, expire after this store's grace, or at once.
+
+    As they are then. What is based on none of them stays. Raises ScopeDenied, NotFound, RemoteError.
+    """
+    from castore.remote.forgetting import forget
+
+    return forget(store, connect(store, remote), references, at_once=at_once, dry_run=dry_run)
+
+
+def collect_remote(
+    store: Store,
+    *,
+    remote: str | None = None,
+    grace_seconds: int = 86_400,
+    wait: bool = False,
+    shard: str | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> RemoteGcReport:
+    """What no root there named for the grace is gone, and so are roots that have expired; pushes go on.
+
+    wait: also what is found unnamed now, once the grace is over. shard: the objects alone whose digests begin
+    with these two hex digits. progress: is told of shards. Raises ScopeDenied unless the caller is the
+    operator; RemoteError, and then nothing that is there lacks anything.
+    """
+    from castore.remote.gc import collect
+
+    store.require_operator("remote gc")
+    return collect(
+        connect(store, remote),
+        tmp=store.parts.layout.tmp,
+        grace_seconds=grace_seconds,
+        wait=wait,
+        dry_run=dry_run,
+        shard=shard,
+        progress=progress,
+    )

@@ -279,6 +279,18 @@ COMMANDS: dict[str, Entry] = {
         "Try whether a remote does what it must",
         "ctx remote check origin",
     ),
+    "remote forget": Entry(
+        "sharing",
+        "castore.cli.tidying",
+        "Let roots of a remote expire, so that its gc frees what only they name",
+        "ctx remote forget origin outage-88123",
+    ),
+    "remote gc": Entry(
+        "sharing",
+        "castore.cli.tidying",
+        "Free what no root of a remote names, beside pushes",
+        "ctx remote gc origin --dry-run",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

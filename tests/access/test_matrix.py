@@ -181,6 +181,7 @@ WRITES: dict[str, list[list[str]]] = {
     "push": [["push", "--all"], ["push", REF], ["push", "team", DOC]],
     "pull": [["pull", "--all"], ["pull", REF], ["pull", "team", DOC]],
     "fetch": [["fetch", REF], ["fetch", DOC]],
+    "remote forget": [["remote", "forget", "team", REF]],
 }
 
 OPERATORS: dict[str, list[list[str]]] = {
@@ -192,6 +193,7 @@ OPERATORS: dict[str, list[list[str]]] = {
     "scope create": [["scope", "create", "team/new"], ["scope", "create", "--quota", "9GB", OWN]],
     "remote add": [["remote", "add", "team", "file:///nowhere/at/all"]],
     "remote remove": [["remote", "remove", "team"]],
+    "remote gc": [["remote", "gc", "team"], ["remote", "gc", "--dry-run", "team"]],
 }
 
 NO_STORE = {"init"}
@@ -463,6 +465,8 @@ CALLS: dict[str, Call] = {
     "connect": lambda store, what: api.connect(store),
     "fetch": lambda store, what: api.fetch(store, str(DIGESTS[what])),
     "pull": lambda store, what: api.pull(store, str(DIGESTS[what])),
+    "forget_at_remote": lambda store, what: api.forget_at_remote(store, str(DIGESTS[what])),
+    "collect_remote": lambda store, what: api.collect_remote(store),
     "push": lambda store, what: api.push(store, str(DIGESTS[what])),
     "collect": lambda store, what: api.collect(store),
 }
@@ -659,7 +663,7 @@ class TestCalls:
 class TestLibrary:
     """The refusal lives below the command line."""
 
-    @pytest.mark.parametrize("name", ["verify_store", "collect", "add_remote"])
+    @pytest.mark.parametrize("name", ["verify_store", "collect", "add_remote", "collect_remote"])
     def test_calls_of_the_operator(self, twins: Twins, name: str) -> None:
         store = opened(twins.shared)
         with unchanged(twins.shared), pytest.raises(ScopeDenied):
