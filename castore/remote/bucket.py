@@ -113,7 +113,10 @@ class Bucket:
         No snapshot: what is written or deleted meanwhile may be in it or not.
         """
         pages, last = self.service.pages(prefix), ""
-        while (page := self._asked("list", lambda: next(pages, None))) is not None:
+        self._count("list")
+        while (page := self._waited(lambda: next(pages, None))) is not None:
+            if last:
+                self._count("list")
             for entry in page:
                 if entry.key <= last or not entry.key.startswith(prefix):
                     words = f"remote '{self.remote}' does not list keys in their order"
@@ -161,8 +164,14 @@ class Bucket:
     # --- Helpers ---
 
     def _asked(self, operation: str, call: Callable[[], T]) -> T:
+        self._count(operation)
+        return self._waited(call)
+
+    def _count(self, operation: str) -> None:
         with self._lock:
             self.requests[operation] += 1
+
+    def _waited(self, call: Callable[[], T]) -> T:
         return crew.aside(call) if self.service.is_far and self.workers > 1 else call()
 
     def _delete(self, keys: Sequence[str]) -> None:

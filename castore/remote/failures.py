@@ -15,10 +15,12 @@ __all__ = ["Failure", "is_beyond_end", "is_no_bucket", "is_no_range", "read_fail
 
 _STATUS = re.compile(r"status code: ([0-9]{3})")
 _CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,64})</Code>")
-_NO_CREDENTIALS = re.compile(
-    r"169\.254\.169\.254|169\.254\.170\.|fd00:ec2|metadata\.google|/metadata/identity|oauth2|sts\."
-    r"|[Cc]redential"
+_CREDENTIAL_HOSTS = re.compile(
+    r"//(?:169\.254\.169\.254|169\.254\.170\.[0-9]+|\[fd00:ec2[0-9a-f:]*\]|metadata\.google\.internal"
+    r"|sts\.[a-z0-9.-]+|oauth2\.googleapis\.com|login\.microsoftonline\.com)[/:?]"
 )
+"""Whom the client asks for credentials, where the environment has none, or what is to be changed for some."""
+
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
 _BEYOND_END = ("status code: 416", "StartTooLarge")
 _DENIED_CODES = frozenset(
@@ -81,7 +83,7 @@ def _kind(
         return "no bucket", False
     if name in ("NotSupportedError", "NotImplementedError") or status == 501:
         return ("unsupported" if operation in ("create", "replace") else "failed"), False
-    if _NO_CREDENTIALS.search(head) and code is None:
+    if _CREDENTIAL_HOSTS.search(head):
         return "no credentials", False
     if name in ("PermissionDeniedError", "UnauthenticatedError") or status in (401, 403):
         return "denied", False

@@ -15,6 +15,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READ_BYTES = 1 << 20
 _STAGING = "tmp"
 _LOCK = "lock"
+_STAGED_SECONDS_MAX = 86_400
 _MODE_FILE = 0o666
 _MODE_FOLDER = 0o777
 
@@ -191,6 +193,7 @@ class Folder:
         folder = f"{self._path}/{_STAGING}"
         if folder not in self._made:
             self._make(folder)
+            durable.remove_leftover(_left(folder), [])
         with self._lock:
             self._staged += 1
             staged = f"{folder}/{self._staged_name}-{self._staged}"
@@ -244,6 +247,13 @@ class Folder:
         if error.errno == errno.ELOOP:
             return RemoteDamaged(self._remote, key, "it is a link")
         return RemoteUnavailable(self._remote, words, errno=error.errno)
+
+
+def _left(folder: str) -> list[str]:
+    """What writers that were killed have staged, and nobody gives a name any more."""
+    before = time.time() - _STAGED_SECONDS_MAX
+    with os.scandir(folder) as entries:
+        return [each.path for each in entries if each.stat(follow_symlinks=False).st_mtime < before]
 
 
 def _read(descriptor: int, start: int, length: int) -> bytes:
