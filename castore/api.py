@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from castore.gc.plan import GcReport
     from castore.objects.finding import Finding
     from castore.remote.bucket import Bucket
+    from castore.remote.bundle import BundleFacts
+    from castore.remote.bundle_import import BundleImport
     from castore.remote.fetch import FetchReport
     from castore.remote.gc import GcReport as RemoteGcReport
     from castore.remote.pull import PullReport
@@ -55,12 +57,14 @@ __all__ = [
     "collect",
     "collect_remote",
     "connect",
+    "create_bundle",
     "fetch",
     "fold_bytes",
     "fold_stream",
     "fold_value",
     "forget_at_remote",
     "get",
+    "import_bundle",
     "init_store",
     "keep",
     "open_store",
@@ -88,17 +92,23 @@ def open_store(
     create: bool = False,
     grants: tuple[str, ...] | None = None,
     scope: str | None = None,
+    offline: bool = False,
 ) -> Store:
     """The store in `folder` (the .ctxstore folder itself), made if it is not there and `create` is true.
 
     grants: the scopes that the caller may use, and globs of them (`team/*`; `*` is the operator); None:
     what the store's settings say. What lies outside is not there for this Store. scope: the one to see
-    and to write in, within the grants. Raises StoreMissing, UnknownStoreFormat, InvalidConfig,
+    and to write in, within the grants. offline: what reads an object that lies at a remote raises
+    RemoteForbidden, instead of fetching it. Raises StoreMissing, UnknownStoreFormat, InvalidConfig,
     InvalidOption for a grant that is none.
     """
+    from castore.remote.on_demand import OnDemand
+
     if grants is not None:
         grants = tuple(grant for each in grants for grant in parse_grants(each))
-    handle = StoreHandle(folder, may_create=create, access=Access(grants, scope))
+    handle = StoreHandle(
+        folder, may_create=create, access=Access(grants, scope), fetcher=OnDemand(offline=offline)
+    )
     return handle.get_or_create() if create else handle.get()
 
 
@@ -555,3 +565,37 @@ def collect_remote(
         shard=shard,
         progress=progress,
     )
+
+
+# --- Bundles ---------------------------------------------------------------------------------------
+
+
+def create_bundle(
+    store: Store,
+    target: BinaryIO,
+    *references: str,
+    everything: bool = False,
+    progress: Progress | None = None,
+) -> BundleFacts:
+    """`target` holds a tar of what `references` mean, with all objects, each read and checked.
+
+    references, everything: as of `push`; no remote is needed. Raises ObjectMissing, ObjectDamaged,
+    LimitExceeded, what `keep` raises; then what was written is no bundle.
+    """
+    from castore.remote.bundle import create_bundle
+    from castore.remote.choosing import choose
+
+    return create_bundle(store, target, choose(store, references, everything=everything), progress=progress)
+
+
+def import_bundle(
+    store: Store, source: BinaryIO, *, move: bool = False, progress: Progress | None = None
+) -> BundleImport:
+    """All that is in the bundle is here, each object digested again, durably; or nothing of it is.
+
+    move: a name is taken from whatever has it here. Raises BundleDamaged, ObjectMissing, BaseMissing,
+    ObjectPurged, NameTaken, RootsDiverged, ScopeDenied, LimitExceeded.
+    """
+    from castore.remote.bundle_import import import_bundle
+
+    return import_bundle(store, source, move=move, progress=progress)

@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import stat
 
+from castore.cli.offline import is_offline, offline_hint
 from castore.cli.output import at_end, note
 from castore.config import parse_grants
 from castore.errors import InvalidOption, StoreUnavailable
+from castore.remote.on_demand import OnDemand
 from castore.store import Access, Store, StoreHandle
 
 __all__ = ["FOLDER_NAME", "find_store", "user_store_folder"]
@@ -30,6 +32,7 @@ def find_store(option: str | None, scope: str | None = None) -> StoreHandle:
     """
     handle = _handle(option)
     handle.access = Access(_granted(), scope)
+    handle.fetcher = OnDemand(offline=is_offline(), hint=offline_hint())
     at_end(handle.conclude)
     return handle
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from castore.errors import RemoteForbidden
 
-__all__ = ["forbid", "is_offline", "require_online"]
+__all__ = ["forbid", "is_offline", "offline_hint", "require_online"]
 
 _VARIABLE = "CTX_OFFLINE"
+_WITHOUT = f"unset {_VARIABLE}, or set it to 0"
 _mode: dict[str, bool] = {"offline": False}
 
 
@@ -25,6 +26,11 @@ def is_offline() -> bool:
     return _mode["offline"] or os.environ.get(_VARIABLE, "") not in ("", "0")
 
 
+def offline_hint() -> str | None:
+    """What lets it be fetched, where that is not the option."""
+    return None if _mode["offline"] or not is_offline() else _WITHOUT
+
+
 def require_online(remote: str | None) -> None:
     """Raises RemoteForbidden where the process is offline. remote: None: any."""
     if is_offline():
@@ -32,5 +38,5 @@ def require_online(remote: str | None) -> None:
         raise RemoteForbidden(
             remote or "",
             f"{which} to be asked: {_VARIABLE} is set",
-            hint=f"unset {_VARIABLE}, or set it to 0",
+            hint=_WITHOUT,
         )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from castore.cli.locate import find_store
+from castore.cli.offline import is_offline
 from castore.cli.output import note
 from castore.cli.parameters import Json, StoreFolder
 from castore.config import parse_duration, parse_scope
@@ -54,12 +56,18 @@ def mcp(
     seconds = _seconds(timeout)
     handle = find_store(store)
     grants = None if handle.access is None else handle.access.grants
-    place = Place(handle.folder, may_create=handle.may_create, grants=grants, scopes=tuple(scope or ()))
+    place = Place(
+        handle.folder,
+        may_create=handle.may_create,
+        grants=grants,
+        scopes=tuple(scope or ()),
+        is_offline=is_offline(),
+    )
     _check(handle, place)
     if sys.stdin is not None and sys.stdin.isatty():
         note("an MCP client is to start this, as by 'claude mcp add castore -- ctx mcp'; Ctrl-C ends it")
     if read_only or not _is_writable(handle):
-        place = Place(place.folder, grants=grants, scopes=place.scopes, may_write=False)
+        place = replace(place, may_create=False, may_write=False)
     from castore.mcp.serving import serve
 
     ended_by = serve(place, seconds=seconds)

@@ -17,6 +17,7 @@ from castore.mcp.answers import Answer
 from castore.mcp.arguments import checked
 from castore.mcp.failures import described, text_of
 from castore.mcp.tools import TOOLS
+from castore.remote.on_demand import OnDemand
 from castore.store import Access, Store, StoreHandle
 
 __all__ = ["Place", "answer"]
@@ -28,20 +29,26 @@ logger = logging.getLogger(__name__)
 class Place:
     """Where the server's store is, and what was granted. grants: None: what the store says. scopes:
     selected within them. may_create: a write may make the store. may_write: none of the tools that write
-    is refused."""
+    is refused. is_offline: nothing is fetched from a remote."""
 
     folder: str
     may_create: bool = False
     grants: tuple[str, ...] | None = None
     scopes: tuple[str, ...] = ()
     may_write: bool = True
+    is_offline: bool = False
 
     @property
     def access(self) -> Access:
         return Access(self.grants, scopes=self.scopes)
 
     def handle(self) -> StoreHandle:
-        return StoreHandle(self.folder, may_create=self.may_create and self.may_write, access=self.access)
+        return StoreHandle(
+            self.folder,
+            may_create=self.may_create and self.may_write,
+            access=self.access,
+            fetcher=OnDemand(offline=self.is_offline),
+        )
 
 
 def answer(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def place_line(place: Place) -> bytes:
             "grants": None if place.grants is None else list(place.grants),
             "scopes": list(place.scopes),
             "may_write": place.may_write,
+            "is_offline": place.is_offline,
         }
     )
 
@@ -94,6 +95,7 @@ def _place(told: Mapping[str, Any]) -> Place:
         grants=None if grants is None else tuple(grants),
         scopes=tuple(told["scopes"]),
         may_write=told["may_write"],
+        is_offline=told["is_offline"],
     )
 
 

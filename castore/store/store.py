@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,10 @@ if TYPE_CHECKING:
     from castore.store.ranged import RangedObject
     from castore.store.reads import ReadCount, ReadLog, Use
 
-__all__ = ["Store", "StoreHandle"]
+__all__ = ["Fetch", "Store", "StoreHandle"]
+
+Fetch = Callable[["Store", str, Sequence[Digest]], None]
+"""Given a store, the name of a remote and digests of objects that are there: they are here, or it raises."""
 
 
 class Store:
@@ -67,6 +70,9 @@ class Store:
         self._queries = Queries(self.parts, lambda: self.granted)
         self._lookup = Lookup(self.parts.source, self._queries)
         self._reads: ReadLog | None = None
+        self.fetcher: Fetch | None = None
+        """What brings objects that a root promises (its detail REMOTE) from the remote of that name; None:
+        nothing does. It is set by who opens the store."""
 
     @property
     def config(self) -> Config:
@@ -526,10 +532,12 @@ class StoreHandle:
         may_create: bool,
         clock: Clock = time.time,
         access: Access | None = None,
+        fetcher: Fetch | None = None,
     ) -> None:
         self.folder = os.path.abspath(folder)
         self.may_create = may_create
         self.access = access
+        self.fetcher = fetcher
         self._clock = clock
         self._store: Store | None = None
 
@@ -548,6 +556,7 @@ class StoreHandle:
         """The store. Raises StoreMissing: reading never creates one."""
         if self._store is None:
             self._store = Store.open(self.folder, clock=self._clock, access=self.access)
+            self._store.fetcher = self.fetcher
         return self._store
 
     def get_or_create(self) -> Store:
@@ -559,6 +568,7 @@ class StoreHandle:
                 raise
         try:
             self._store = Store.init(self.folder, clock=self._clock, access=self.access)
+            self._store.fetcher = self.fetcher
         except StoreExists:
             if not self.exists:
                 raise
