@@ -4,8 +4,8 @@ Laws, of `joined(there, arriving)`, for any two roots that can be joined:
 - It names whatever either names, but for what either says was purged: a purge is not undone by a copy.
 - It is live if either is, and then expires no earlier than either that is live. If neither is, it expires
   when the later one does (of two with a key it is the one that was made later), so that forgetting what both
-  have holds. But what is over for good, since what it was bound to was purged, comes back only as one with its
-  key that was made later.
+  have holds. But what is over for good, since what it was bound to was purged, comes back only as one with
+  its key that was made later.
 - Joining again with either changes nothing. In which order two arrive makes no difference to what it names,
   says of purges, when it was created, and how long it is kept. `there` wins where both can't be right: its
   sequence, the sizes that it tells, its base (which is complete for what `there` names; the objects of both
