@@ -291,6 +291,18 @@ COMMANDS: dict[str, Entry] = {
         "Free what no root of a remote names, beside pushes",
         "ctx remote gc origin --dry-run",
     ),
+    "bundle create": Entry(
+        "sharing",
+        "castore.cli.bundling",
+        "Put roots and all that they name into one tar",
+        "ctx bundle create folded.json -o x.tar",
+    ),
+    "bundle import": Entry(
+        "sharing",
+        "castore.cli.bundling",
+        "Take all that is in such a tar, or nothing",
+        "ctx bundle import x.tar",
+    ),
     "init": Entry(
         "store",
         "castore.cli.stores",

@@ -12,6 +12,7 @@ GROUPS = ("documents", "objects", "keeping", "sessions", "sharing", "store")
 
 
 WORDS = {
+    "bundle": "share without a bucket, in a file; 'ctx bundle' lists how",
     "collapse": "hide whole turns of a session behind summaries; 'ctx collapse' lists how",
     "hook": "answer the hooks of an agent; 'ctx hook' lists whose",
     "remote": "name buckets to share with, check and tidy them; 'ctx remote' lists how",

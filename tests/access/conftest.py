@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from castore.objects.database import encode_object
+from castore.roots.model import Root
 from tests.access.sessions import write_files
-from tests.access.world import OBJECTS, build, reference
+from tests.access.world import DIGESTS, OBJECTS, OWN, build, reference
+from tests.remote.bundles import bundle_of, made_root
 
 
 class Twins:
@@ -30,6 +33,11 @@ class Twins:
         return [(self.shared, "shared"), (self.alone, "alone")]
 
 
+def claiming(what: str) -> Root:
+    """A root of our own scope that names the object, as it may come in a bundle."""
+    return made_root((DIGESTS[what],), scope=OWN, source_name=f"{what}.json")
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     folder = tmp_path_factory.mktemp("twins")
@@ -38,6 +46,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     for what, data in OBJECTS.items():
         (documents / f"{what}.json").write_bytes(reference(data))
         (documents / f"{what}.bin").write_bytes(data)
+        files = {DIGESTS[what]: encode_object(data, 3).file}
+        (documents / f"{what}.bundle.tar").write_bytes(bundle_of([claiming(what)], files))
+        (documents / f"{what}.claim.tar").write_bytes(bundle_of([claiming(what)], {}))
         result = {"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": data.decode()}}
         after = {"hook_event_name": "PostToolUse", **result}
         ended = {"hook_event_name": "SessionEnd", "transcript_path": str(documents / f"{what}.json")}

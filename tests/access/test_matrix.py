@@ -27,7 +27,7 @@ from castore.store import Store, StoreHandle
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
 from castore.summary.key import SummaryKey
-from tests.access.conftest import Twins
+from tests.access.conftest import Twins, claiming
 from tests.access.sessions import SESSIONS, VIEWS, edited, tailed
 from tests.access.world import (
     DIGESTS,
@@ -48,6 +48,7 @@ from tests.access.world import (
     reference,
     unchanged,
 )
+from tests.remote.bundles import bundle_of
 
 # --- The command line ------------------------------------------------------------------------------
 
@@ -61,7 +62,13 @@ AFTER, ENDED = "{after}", "{ended}"
 SESSION, VIEW, EDITED, TAILED = "{session}", "{view}", "{edited}", "{tailed}"
 """In a row: a file of a session; of its view; of that view, edited; of that view and a record after it."""
 
-OF_OBJECTS, OF_SESSIONS = {REF, DOC, BIN, IN_DOC, AFTER, ENDED}, {SESSION, VIEW, EDITED, TAILED}
+BUNDLE, CLAIM = "{bundle}", "{claim}"
+"""In a row: a bundle with a root of our own scope that names the object, and with its bytes; without them."""
+
+OF_OBJECTS, OF_SESSIONS = (
+    {REF, DOC, BIN, IN_DOC, AFTER, ENDED, BUNDLE, CLAIM},
+    {SESSION, VIEW, EDITED, TAILED},
+)
 
 READS: dict[str, list[list[str]]] = {
     "cat": [
@@ -181,6 +188,12 @@ WRITES: dict[str, list[list[str]]] = {
     "push": [["push", "--all"], ["push", REF], ["push", "team", DOC]],
     "pull": [["pull", "--all"], ["pull", REF], ["pull", "team", DOC]],
     "fetch": [["fetch", REF], ["fetch", DOC]],
+    "bundle create": [
+        ["bundle", "create", "-o", "/dev/null", "--all"],
+        ["bundle", "create", "-o", "/dev/null", REF],
+        ["bundle", "create", "-o", "/dev/null", DOC],
+    ],
+    "bundle import": [["bundle", "import", BUNDLE], ["bundle", "import", CLAIM]],
     "remote forget": [["remote", "forget", "team", REF]],
 }
 
@@ -229,6 +242,7 @@ def whats(row: list[str]) -> list[str]:
 def filled(row: list[str], what: str, documents: Path) -> list[str]:
     values = {each: str(documents / f"{what}.{each[1:-1]}.jsonl") for each in OF_SESSIONS}
     values[DOC], values[BIN] = (str(documents / f"{what}.{each}") for each in ("json", "bin"))
+    values[BUNDLE], values[CLAIM] = (str(documents / f"{what}.{each}.tar") for each in ("bundle", "claim"))
     values[IN_DOC] = values[DOC] + "#$.x"
     values[AFTER], values[ENDED] = (str(documents / f"{what}.{each}.json") for each in ("after", "ended"))
     if what in DIGESTS:
@@ -433,6 +447,16 @@ def viewed(store: Store, what: str) -> list[Any]:
     return [outcome(act, store, data) for act in acts for data in given]
 
 
+def bundled(store: Store, what: str) -> Any:
+    """Bundles: of the object, and of all that is seen."""
+    told = []
+    for texts in ([str(DIGESTS[what])], []):
+        target = io.BytesIO()
+        made = outcome(lambda: api.create_bundle(store, target, *texts, everything=not texts))  # noqa: B023
+        told.append((made, target.getvalue()))
+    return told
+
+
 Call = Callable[[Store, Any], Any]
 
 CALLS: dict[str, Call] = {
@@ -461,6 +485,11 @@ CALLS: dict[str, Call] = {
     "verify_at_remote": lambda store, what: list(
         api.verify_at_remote(store, [("a.json", io.BytesIO(reference(OBJECTS[what])))])
     ),
+    "create_bundle": bundled,
+    "import_bundle": lambda store, what: [
+        outcome(api.import_bundle, store, io.BytesIO(bundle_of([claiming(what)], each)))
+        for each in ({}, {DIGESTS[what]: encode_object(OBJECTS[what], 3).file})
+    ],
     "add_remote": lambda store, what: api.add_remote(store, "team", "file:///nowhere/at/all"),
     "connect": lambda store, what: api.connect(store),
     "fetch": lambda store, what: api.fetch(store, str(DIGESTS[what])),

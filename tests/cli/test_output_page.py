@@ -93,12 +93,13 @@ ON_STDERR: dict[tuple[str, str], list[str]] = {
     ("report", "the summary"): ["report", "session.jsonl"],
     ("verify", "the summary"): ["verify"],
     ("repair", "the summary"): ["repair"],
+    ("bundle create", "the summary"): ["bundle", "create", "poem", "-o", "x.tar"],
 }
 OF_A_REPEAT = {("guard", "a repeat")}
 OF_DIFFERENCES = {("diff", "a difference"), ("diff", "the summary")}
 """These are held to the page elsewhere."""
-ELSEWHERE = ("collapse ", "summary ", "remote ", "push", "pull", "fetch")
-"""So is what these commands print: tests/cli/test_collapse.py, test_summary.py and test_remote.py."""
+ELSEWHERE = ("collapse ", "summary ", "remote ", "push", "pull", "fetch", "bundle import")
+"""So is what these print: tests/cli/test_collapse.py, test_summary.py, test_remote.py and test_bundle.py."""
 OF_DAMAGE = {("verify", "a finding"), ("repair", "an act"), ("repair", "what remains")}
 
 
