@@ -446,19 +446,26 @@ def push(
     """What `references` mean is at the remote, with all objects, durably; what was refused is in the report.
 
     references: files of folded documents or recorded views, names, digests, ids of roots; what has no root
-    gets one, as `keep` makes it. everything: all live roots that the caller sees; those that were forgotten
-    there are left. move: a name is taken from whatever has it there. anew: objects that are there are sent,
-    too. remote: as of `connect`. Raises RemoteError, ScopeDenied, ObjectMissing, ObjectDamaged, what `keep`
-    raises; then a part may have been pushed, and no root there lacks anything.
+    gets one, as `keep` makes it. everything: all live roots of scopes that are granted, here and there; those
+    that were forgotten there are left. move: a name is taken from whatever has it there. anew: objects that
+    are there are sent, too. remote: as of `connect`. Raises RemoteError, ScopeDenied, ObjectMissing,
+    ObjectDamaged, what `keep` raises; then a part may have been pushed, and no root there lacks anything.
     """
     from castore.remote.choosing import choose
     from castore.remote.push import push
+    from castore.remote.roots import Grants
 
     bucket = connect(store, remote)
+    chosen = choose(store, references, dry_run=dry_run)
+    if everything:
+        grants = Grants(store.granted, bucket.settings.granted)
+        known = {root.id for root in chosen}
+        others = (root for root in choose(store, (), everything=True) if root.id not in known)
+        chosen += [root for root in others if grants.covers(root.scope)]
     return push(
         store,
         bucket,
-        choose(store, references, everything=everything, dry_run=dry_run),
+        chosen,
         move=move,
         anew=anew,
         restore=not everything,

@@ -15,7 +15,7 @@ import typer
 from typer.main import get_command
 
 from castore import __version__
-from castore.cli import output
+from castore.cli import offline, output
 from castore.cli.commands import HOOKS, CommandGroup, command_in
 from castore.cli.failure import report
 
@@ -35,6 +35,7 @@ def run(arguments: list[str]) -> int:
     before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in before_end
     output.use_json(as_json)
+    offline.forbid(False)
     try:
         code = _invoke(arguments)
         output.finish()

@@ -14,6 +14,7 @@ from castore.cli.output import Record, plural
 from castore.cli.parameters import Json, StoreFolder
 from castore.config import parse_grants
 from castore.errors import InvalidOption
+from castore.roots.model import REMOTE
 from castore.settings import RemoteSettings
 
 if TYPE_CHECKING:
@@ -120,6 +121,10 @@ def remote_remove(name: RemoteName, as_json: Json = False, store: StoreFolder = 
     opened = find_store(store).get()
     settings = remotes.listed(opened).get(name)
     remotes.remove(opened, name)
+    promised = sum(root.details.get(REMOTE) == name for root in opened.roots())
+    if promised:
+        words = f"objects of {plural(promised, 'root')} here may lie there alone"
+        output.note(f"{words}: a remote of the same name, added again, has them")
     if as_json and settings is not None:
         output.block((), _facts(name, settings, opened.granted), as_json)
     elif output.is_attended():
