@@ -3,8 +3,8 @@
 Laws: a request is tried again with backoff while what failed may pass, for about the remote's `retry`; then
 it is a RemoteError in few words. What a server sends is bounded before it is held.
 
-obstore tries again by itself what it knows to be harmless. A conditional write whose connection broke it
-does not: that is tried again here, and what the first try may have written is then in its own way.
+obstore tries again by itself, a few times, what it knows to be harmless. A conditional write whose connection
+broke it does not: that is tried again here, and what the first try wrote may then be in its own way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ __all__ = ["Cloud", "client_options", "retry_options"]
 
 T = TypeVar("T")
 
-_RETRIES_MAX = 12
+_RETRIES_MAX = 5
+"""Of the client library's own. Few: it tries as often to get credentials where there is nobody to ask."""
+
 _BACKOFF_SECONDS = 0.1
 _BACKOFF_SECONDS_MAX = 5.0
 _PART_BYTES = 8 << 20
@@ -200,7 +202,7 @@ class Cloud:
                     raise _NoRanges from None
                 failure = read_failure(type(error).__name__, str(error), operation=operation)
                 elapsed = time.monotonic() - begun
-                if not failure.is_passing or elapsed + pause > self._retry_seconds / 2:
+                if not failure.is_passing or elapsed + pause > self._retry_seconds:
                     raise failure.error(self._remote, operation, key) from None
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, _BACKOFF_SECONDS_MAX)
