@@ -61,8 +61,17 @@ class Batch:
     not there: it is staged and published as new.
     """
 
-    def __init__(self, parts: Transactions, queries: Queries, granted: Granted) -> None:
+    def __init__(
+        self,
+        parts: Transactions,
+        queries: Queries,
+        granted: Granted,
+        *,
+        want: Callable[[Iterable[Digest]], object] = list,
+    ) -> None:
+        """want: fetches what is promised (Store.want): a root that says nothing of a remote has all here."""
         self._parts = parts
+        self._want = want
         self._queries = queries
         self._granted = granted
         self._holding = Holding(parts, granted)
@@ -128,6 +137,7 @@ class Batch:
         replacing.check_drafts(drafts)
         named = {digest for draft in drafts for digest in draft.objects}
         mine = self._holding.of(named)
+        self._want(sorted(digest for digest in named if digest not in self._holding))
         self._holding.prepare(mine)
         with parts.writing(names_files=self._granted.is_operator) as connection:
             now = parts.clock()

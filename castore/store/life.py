@@ -30,13 +30,15 @@ __all__ = ["Life", "LifeState", "Listed", "lives"]
 
 
 class LifeState(StrEnum):
-    """unnamed: the next gc takes it. damaged wins over the others, as nothing can be read back."""
+    """unnamed: the next gc takes it. damaged wins over the others, as nothing can be read back. remote: it is
+    not here, but at a remote, as a root says; reading it fetches it."""
 
     KEPT = "kept"
     EXPIRING = "expiring"
     UNNAMED = "unnamed"
     DAMAGED = "damaged"
     PURGED = "purged"
+    REMOTE = "remote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """stat: None if the object is damaged, purged or not there. life: None if it is not there."""
+    """stat: None if the object is damaged, purged, or not here. life: None if it is not there."""
 
     digest: Digest
     stat: ObjectStat | None
@@ -103,8 +105,10 @@ def _listed(
         except ObjectDamaged:
             is_damaged = True
     if stat is None and not is_damaged:
-        purged = isinstance(queries.absence(digest), ObjectPurged)
-        return Listed(digest, None, Life(LifeState.PURGED, 0, None, None) if purged else None)
+        if isinstance(queries.absence(digest), ObjectPurged):
+            return Listed(digest, None, Life(LifeState.PURGED, 0, None, None))
+        if row is None or not queries.promised([digest]):
+            return Listed(digest, None, None)
     read = reads.get(digest.hex)
     days = [day for day in (read and read.day, row and row.document_day) if day]
     last_read = max(days, default=None)
@@ -114,4 +118,6 @@ def _listed(
     state = LifeState.KEPT if row.expires is None else LifeState.EXPIRING
     if is_damaged:
         state = LifeState.DAMAGED
+    elif stat is None:
+        state = LifeState.REMOTE
     return Listed(digest, stat, Life(state, row.roots, row.expires, last_read))

@@ -1,7 +1,8 @@
 """What a REF means: a digest or the beginning of one, a name, a document, a root, a pasted reference.
 
-Law: only what the caller sees has a meaning. A prefix that it shares with an object that the caller does
-not see is not ambiguous, and a name in another scope is not there.
+Laws: only what the caller sees has a meaning, and what is promised (Store.promised) has one as well.
+A prefix that it shares with an object that the caller does not see is not ambiguous, and a name in another
+scope is not there.
 """
 
 from __future__ import annotations
@@ -101,13 +102,19 @@ class Lookup:
         return tuple(sorted({each for one in self._queries.based_chain(root) for each in one.objects}))
 
     def _objects(self, prefix: str) -> list[Digest]:
-        """The objects that are there for this caller whose digest begins with these digits."""
+        """The objects that are there for this caller whose digest begins with these digits; if none is, those
+        that are promised."""
         if len(prefix) < DIGEST_HEX:
-            return self._queries.digests(prefix)
+            return self._queries.digests(prefix) or self._queries.promised_digests(prefix)
         digest = Digest(prefix)
+        return [digest] if self._is_there(digest) else []
+
+    def _is_there(self, digest: Digest) -> bool:
+        """Or promised."""
         # Asked first whether it is seen: what is hidden then takes the steps of what is absent.
-        is_there = self._queries.sees(digest) and self._source.stat(digest) is not None
-        return [digest] if is_there else []
+        if self._queries.sees(digest) and self._source.stat(digest) is not None:
+            return True
+        return bool(self._queries.promised([digest]))
 
     def _absent(self, prefix: str) -> NotFound:
         """Purged, if that is what the one object of these digits was; else missing."""
@@ -151,7 +158,7 @@ class Lookup:
                 objects=len(found),
             )
         digest = found.pop()
-        if not self._queries.sees(digest) or self._source.stat(digest) is None:
+        if not self._is_there(digest):
             raise self._queries.absence(digest)
         return digest
 

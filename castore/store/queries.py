@@ -156,6 +156,52 @@ class Queries:
         found = self.ask(lambda connection: rows.digests(connection, prefix, seen, now))
         return [digest for digest in found if source.stat(digest) is not None]
 
+    def promised(self, digests: Iterable[Digest]) -> dict[Digest, str]:
+        """Of these objects those that are not here and that a root promises which the caller sees, in their
+        order, each with the name of the remote that has it.
+
+        Nothing where what roots say can't be read: what is missing is then told as missing.
+        """
+        seen, source = self.seen, self._parts.source
+        distinct = list(dict.fromkeys(digests))
+        if seen is None:
+            # The operator may know what is here. To all others only what is promised is looked for.
+            distinct = [digest for digest in distinct if source.stat(digest) is None]
+        found = self._remotes(distinct) if distinct else {}
+        return {
+            digest: remote for digest, remote in found.items() if seen is None or source.stat(digest) is None
+        }
+
+    def promised_digests(self, prefix: str) -> list[Digest]:
+        """The objects that are not here and that a root promises which the caller sees, sorted. As `promised`
+        where roots can't be read. prefix: the hex digits they begin with."""
+        from castore.index import promised
+
+        now, source = self._parts.clock(), self._parts.source
+        try:
+            found = self.ask(lambda connection: promised.promised(connection, prefix, self.seen, now))
+        except Damaged:
+            return []
+        return [digest for digest in found if source.stat(digest) is None]
+
+    def _remotes(self, digests: list[Digest]) -> dict[Digest, str]:
+        from castore.index import promised
+
+        now = self._parts.clock()
+
+        def remotes(connection: Connection) -> dict[bytes, str]:
+            found: dict[bytes, str] = {}
+            for start in range(0, len(digests), promised.DIGESTS_AT_ONCE_MAX):
+                some = digests[start : start + promised.DIGESTS_AT_ONCE_MAX]
+                found.update(promised.remotes(connection, some, self.seen, now))
+            return found
+
+        try:
+            found = self.ask(remotes)
+        except Damaged:
+            return {}
+        return {digest: found[digest.raw] for digest in digests if digest.raw in found}
+
     def newest_objects(self) -> list[tuple[Digest, int | None]]:
         """The objects that the caller sees, those that were named last first, with sizes as far as known; the
         operator's, too, that nothing names. Some may be gone."""
@@ -186,6 +232,10 @@ class Queries:
         tombstone = self._tombstone(digest)
         if tombstone is not None and self._is_told(tombstone):
             return tombstone.error()
+        remote = self.promised([digest]).get(digest)
+        if remote is not None:
+            words = f"it lies at remote '{remote}': 'ctx fetch {digest.short}' brings it"
+            return ObjectMissing(str(digest), hint=words)
         missing = ObjectMissing(str(digest), hint=self._lost_roots())
         if self.seen is not None:
             missing.address_others()

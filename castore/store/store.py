@@ -174,7 +174,7 @@ class Store:
         check_size: of a large object, is given the size before any byte is decoded, and may raise.
         count: the read is counted there, instead of being noted as one of the store's (castore.store.reads).
         """
-        self._check_seen(digest)
+        self._require(digest)
         try:
             data = self.parts.database.read(digest, check_size)
         except ObjectMissing:
@@ -194,7 +194,7 @@ class Store:
         count: as of `read`. Raises ObjectMissing, ObjectPurged, ObjectDamaged, the last also after the last
         piece: keep what came back until then.
         """
-        self._check_seen(digest)
+        self._require(digest)
         size = 0
         try:
             for piece in self.parts.database.chunks(digest):
@@ -218,7 +218,7 @@ class Store:
         """
         from castore.store.ranged import Guard, RangedObject
 
-        self._check_seen(digest)
+        self._require(digest)
 
         def note(size: int, times: int) -> None:
             if count is None:
@@ -275,22 +275,48 @@ class Store:
             self._address(error)
             raise
 
+    def promised(self, digests: Iterable[Digest]) -> dict[Digest, str]:
+        """Of these objects those that are not here, but at a remote as a root says that the caller sees: each
+        with the remote's name, in their order."""
+        return self._queries.promised(digests)
+
+    def want(self, digests: Iterable[Digest]) -> int:
+        """Those of these objects that are promised and not here are fetched; returns how many.
+
+        For who is about to read many: all that one remote has are asked for at once. After it each is here,
+        on the disk. Nothing is done about what is missing otherwise, is damaged, or is not promised by a root
+        that the caller sees: no remote is ever asked for that. Without a fetcher nothing is done at all.
+        Raises RemoteError: RemoteForbidden where nothing may be fetched.
+        """
+        if self.fetcher is None:
+            return 0
+        by_remote: dict[str, list[Digest]] = {}
+        for digest, remote in self.promised(digests).items():
+            by_remote.setdefault(remote, []).append(digest)
+        for remote, wanted in by_remote.items():
+            self.fetcher(self, remote, wanted)
+        return sum(map(len, by_remote.values()))
+
     def absence(self, digest: Digest) -> NotFound:
         """The error that says why there is no such object: ObjectPurged or ObjectMissing."""
         return self._queries.absence(digest)
 
     def digests(self, prefix: str = "") -> Iterator[Digest]:
-        """Of every object that is there, sorted. prefix: the hex digits they begin with."""
-        if self.granted.is_operator:
-            return self.parts.source.digests(prefix)
-        return iter(self._queries.digests(prefix))
+        """Of every object that is there or promised (`promised`), sorted. prefix: the hex digits they begin
+        with."""
+        from heapq import merge
+
+        is_operator = self.granted.is_operator
+        here = self.parts.source.digests(prefix) if is_operator else iter(self._queries.digests(prefix))
+        promised = self._queries.promised_digests(prefix)
+        return merge(here, promised) if promised else here
 
     def newest_objects(self) -> list[tuple[Digest, int | None]]:
         """Every object that may be there, those named last first, each with its size if that is known."""
         return self._queries.newest_objects()
 
     def resolve(self, text: str) -> Digest:
-        """The digest of the object that `text` names, which is there.
+        """The digest of the object that `text` names, which is there or promised (`promised`).
 
         text: a digest, 6 or more of its digits, with or without `sha256:`; a name whose root names one
         object; a whole marker or reference. Raises NameMissing, ObjectMissing, ObjectPurged,
@@ -315,7 +341,7 @@ class Store:
         except Damaged as error:
             self._address(error)
             raise
-        return Batch(self.parts, self._queries, self.granted)
+        return Batch(self.parts, self._queries, self.granted, want=self.want)
 
     def importing(self) -> Importing:
         """Roots and objects that come from elsewhere, to be here as they are there."""
@@ -517,9 +543,12 @@ class Store:
         if not self.granted.is_operator:
             error.address_others()
 
-    def _check_seen(self, digest: Digest) -> None:
+    def _require(self, digest: Digest) -> None:
+        """The caller sees the object; if it is promised and not here, it was fetched."""
         if not self._queries.sees(digest):
             raise self.absence(digest)
+        if self.parts.source.stat(digest) is None:
+            self.want([digest])
 
 
 class StoreHandle:

@@ -563,6 +563,17 @@ def imported(store: Store, what: str) -> Any:
         return needed, without, importing.commit([root])
 
 
+def promises(act: Callable[[Store, Digest], Any]) -> Call:
+    """What is said of the object, and what a remote was asked for."""
+
+    def call(store: Store, what: str) -> Any:
+        asked: list[Any] = []
+        store.fetcher = lambda store, remote, digests: asked.append((remote, list(digests)))
+        return act(store, DIGESTS[what]), asked
+
+    return call
+
+
 METHODS: dict[str, Call] = {
     "absence": lambda store, what: [type(e := store.absence(DIGESTS[what])), e.message, e.hint],
     "based_chain": chains,
@@ -577,6 +588,8 @@ METHODS: dict[str, Call] = {
     "find": lambda store, what: store.find(str(DIGESTS[what])),
     "forget": lambda store, what: store.forget(RootChoice(references=(str(DIGESTS[what]), "theirs"))),
     "importing": imported,
+    "promised": promises(lambda store, digest: store.promised([digest])),
+    "want": promises(lambda store, digest: store.want([digest])),
     "keep": lambda store, what: store.keep([RootDraft(RootKind.KEEP, (DIGESTS[what],))]),
     "keyed_root": lambda store, what: [
         outcome(lambda store: store.keyed_root(RootKind.SUMMARY, key, scope=scope), store)  # noqa: B023

@@ -1,0 +1,57 @@
+"""What roots promise that need not be here: those with the detail REMOTE, over what the caller sees.
+
+Law: a promise counts only if a root makes it that is seen and has not expired.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from castore.digest import Digest
+from castore.index.seen import Seen, seen_clause
+
+__all__ = ["DIGESTS_AT_ONCE_MAX", "promised", "remotes"]
+
+DIGESTS_AT_ONCE_MAX = 500
+"""Digests in one statement: fewer than SQLite takes as parameters everywhere."""
+
+# The first term is a search for bytes, so that few details are parsed.
+_PROMISING = "details LIKE '%\"remote\"%' AND json_extract(details, '$.remote') IS NOT NULL"
+
+
+def remotes(
+    connection: sqlite3.Connection, digests: Sequence[Digest], seen: Seen, now: float
+) -> dict[bytes, str]:
+    """By raw digest, the remote that has each of these objects as the latest root says that promises it.
+
+    digests: DIGESTS_AT_ONCE_MAX at most.
+    """
+    clause, scopes = seen_clause(seen)
+    marks = ",".join("?" * len(digests))
+    rows = connection.execute(
+        "SELECT digest, json_extract(details, '$.remote') FROM root_objects JOIN roots ON number=root"
+        f" WHERE digest IN ({marks}) AND (expires IS NULL OR expires>?) AND {clause} AND {_PROMISING}"
+        " ORDER BY sequence",
+        (*(digest.raw for digest in digests), now, *scopes),
+    )
+    return {row[0]: str(row[1]) for row in rows}
+
+
+def promised(connection: sqlite3.Connection, prefix: str, seen: Seen, now: float) -> list[Digest]:
+    """The objects that roots promise whose digest begins with these hex digits, sorted."""
+    clause, scopes = seen_clause(seen)
+    low, high = bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
+    is_promised = f"(expires IS NULL OR expires>?) AND {clause} AND {_PROMISING}"
+    # With digits few objects are looked at, each with its roots; without, the roots are looked at once.
+    statement = (
+        f"root IN (SELECT number FROM roots WHERE {is_promised})"
+        if not prefix
+        else f"EXISTS (SELECT 1 FROM roots WHERE number=root AND {is_promised})"
+    )
+    rows = connection.execute(
+        f"SELECT DISTINCT digest FROM root_objects WHERE digest BETWEEN ? AND ? AND {statement}"
+        " ORDER BY digest",
+        (low, high, now, *scopes),
+    )
+    return [Digest.from_raw(row[0]) for row in rows]
