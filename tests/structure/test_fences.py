@@ -23,8 +23,8 @@ IMPORTS = {
     "jinja2": ("report/",),
     "obstore": ("remote/",),
     "jsonpath_rfc9535": ("retrieve/",),
-    "tomlkit": ("settings.py",),
-    "tomllib": ("settings.py", "cli/"),
+    "tomlkit": ("settings/",),
+    "tomllib": ("settings/", "cli/"),
     "pickle": (),
     "pydantic": (),
 }
