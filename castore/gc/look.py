@@ -22,7 +22,7 @@ from castore.errors import CastoreError, RootDamaged
 from castore.gc.log_gaps import Logs
 from castore.gc.names import Names
 from castore.layout import OBJECT_NAME, ROOT_NAME, SHARD_NAME, SHARDS, TOMBSTONE_NAME, Layout
-from castore.roots.model import Root
+from castore.roots.model import REMOTE, Root
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
@@ -79,6 +79,8 @@ class RootLink(NamedTuple):
 class RootLook:
     """The root files, and what the index says of them.
 
+    names: of objects that must be here, with the files of roots that name them. promised: of those that need
+    not be, by roots that say which remote has them, with the names of remotes.
     folder_problem: what is wrong with roots/ itself. denied: what this process may not read.
     lost: roots that the index has, that have not expired, and whose file is gone or damaged.
     behind: ids of the roots of which the rows say something else than the file.
@@ -89,6 +91,7 @@ class RootLook:
     """
 
     names: Names = field(default_factory=Names)
+    promised: Names = field(default_factory=Names)
     damaged: list[DamagedFile] = field(default_factory=list)
     folder_problem: str | None = None
     denied: str | None = None
@@ -146,7 +149,11 @@ def look_at_roots(parts: Transactions, connection: Connection | None, *, now: fl
                     look.denied = path
                 continue
             look.sequence = max(look.sequence, root.sequence)
-            look.names.add(path, root.objects)
+            remote = root.details.get(REMOTE)
+            if remote is None:
+                look.names.add(path, root.objects)
+            else:
+                look.promised.add(str(remote), root.objects)
             look.logs.add(root, now)
             if root.base is not None or root.expires_alone is not None:
                 look.links[root_id] = RootLink(root.scope, root.base, root.expires, root.expires_alone)

@@ -91,6 +91,7 @@ def survey(
     suspected = set(suspects)
     for shard in SHARDS:
         _look_at_objects(parts, connection, facts, shard, suspected, is_odd=f"objects/{shard}" in in_way)
+        _name_promised(facts, roots.promised.shard(shard))
     return facts, roots
 
 
@@ -216,6 +217,13 @@ def _look_at_objects(
     for name in rows.keys() - there:
         facts.rows_gone.add(name)
         facts.sizes[name] = rows[name].size
+
+
+def _name_promised(facts: Facts, promised: Mapping[str, str]) -> None:
+    """What roots promise is named by them where it is here; where it is not, nothing is missing."""
+    here = facts.good | {fault.digest.hex for fault in facts.faults if fault.is_good}
+    for name in promised.keys() & here:
+        facts.named.setdefault(name, f"remote '{promised[name]}'")
 
 
 def _is_odd_file(parts: Transactions, name: str) -> bool:

@@ -4,7 +4,8 @@ Laws: it writes nothing, takes no lock, and names everything that is wrong; a st
 findings for being in use: what looks wrong because a writer is in the middle of its work is looked at
 again. An index that is absent, or behind the root files (as after a crash, or in a clone), is no finding:
 the next write makes it follow. But a root that it has, and whose file is gone, is one: writers and gc
-remove a root's file only with the root's end.
+remove a root's file only with the root's end. An object that lies at a remote, as all roots say that name it,
+need not be here.
 
 Memory: some 36 bytes for each name of an object in a root, 100 for each record of a log, and what is known
 of a few shards.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -48,14 +50,17 @@ _LOOK_AGAIN_SECONDS = (0.1, 0.4, 1.5)
 """Waits before a store that seems to disagree with itself is believed to: a commit takes less."""
 
 _GROUP_OBJECTS = 16_384
-_NOT_WRITTEN = fingerprint(())
-"""Of rows about frames that are not what was written, as the index tells them."""
 """Objects whose bytes are checked before the next shards are looked at."""
 
+_NOT_WRITTEN = fingerprint(())
+"""Of rows about frames that are not what was written, as the index tells them."""
 
-def verify(store: Store, *, quick: bool = False) -> Iterator[Finding]:
+
+def verify(store: Store, *, quick: bool = False, at_remotes: Counter[str] | None = None) -> Iterator[Finding]:
     """Everything that is wrong with the store, objects first. quick: presence and sizes, not the bytes.
 
+    at_remotes: gets, by the names of remotes, how many objects lie there and are not here, as roots say whose
+    objects need not be; at the end. They are no findings.
     Raises ScopeDenied unless the caller is the operator: it is told of every scope.
     """
     store.require_operator("verify of the whole store")
@@ -74,6 +79,8 @@ def verify(store: Store, *, quick: bool = False) -> Iterator[Finding]:
     for group in _groups(parts, index):
         yield from check_bytes(parts, group, quick=quick)
         for look in group:
+            if at_remotes is not None:
+                at_remotes.update(_elsewhere(roots, look).values())
             found = _object_disagreements(parts, roots, look)
             suspected += found
             shards += [look.shard] if found else []
@@ -169,13 +176,14 @@ def _groups(parts: Transactions, index: Index) -> Iterator[list[ShardLook]]:
 def _object_disagreements(parts: Transactions, roots: RootLook, look: ShardLook) -> list[Finding]:
     """Objects of which not all of file, row and name is there."""
     findings = []
-    named = roots.names.shard(look.shard)
+    needed = roots.names.shard(look.shard)
+    named = roots.promised.shard(look.shard) | needed
     half_purged = sorted(name for name in roots.half_purged if name.startswith(look.shard))
     for name in half_purged:
         place, reason = roots.half_purged[name]
         words = f"was purged ({reason}), and this root still names it: the next write ends the purge"
         findings.append(Finding(FindingName.PURGED, Digest(name), place, words))
-    for name in sorted(named.keys() - look.sizes.keys() - roots.half_purged.keys()):
+    for name in sorted(needed.keys() - look.sizes.keys() - roots.half_purged.keys()):
         findings.append(Finding(FindingName.MISSING, Digest(name), named[name], "is named by this root"))
     rows = look.rows
     if rows is not None and roots.is_current:
@@ -190,6 +198,13 @@ def _object_disagreements(parts: Transactions, roots: RootLook, look: ShardLook)
                 Finding(FindingName.UNNAMED, Digest(name), None, "has a row in the index, and no file")
             )
     return findings
+
+
+def _elsewhere(roots: RootLook, look: ShardLook) -> dict[str, str]:
+    """The objects that lie at a remote and need not be here, each with the remote's name."""
+    promised = roots.promised.shard(look.shard)
+    gone = promised.keys() - look.sizes.keys()
+    return {name: promised[name] for name in gone - roots.names.shard(look.shard).keys()} if gone else {}
 
 
 def _root_disagreements(parts: Transactions, roots: RootLook, now: float) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from castore.digest import Digest
 from castore.errors import ObjectDamaged, ObjectMissing, RemoteForbidden
+from castore.gc.mending import ActKind
+from castore.gc.repair import repair
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
 from castore.roots.model import REMOTE, Root, RootDraft, RootKind
@@ -165,7 +168,10 @@ class TestScopes:
 class TestTheStore:
     def test_it_is_no_finding_but_for_what_a_root_must_have_here(self, store: Store, remote: Remote) -> None:
         root = promise(store, remote, b"a", b"b", b"c")
-        assert list(verify(store)) == []
+        store.read(root.objects[2])
+        told: Counter[str] = Counter()
+        assert list(verify(store, at_remotes=told)) == []
+        assert told == {"origin": 2}
         store.keep([RootDraft(RootKind.KEEP, (root.objects[0],))])
         assert list(verify(store)) == []
         file_of(store, root.objects[0]).unlink()
@@ -193,7 +199,7 @@ class TestTheStore:
                 os.unlink(f"{store.folder}/{name}")
         put(store, b"again")
         assert list(verify(store)) == []
-        assert store.read(root.objects[1]) == b"b"
+        assert {store.read(each) for each in root.objects} == {b"a", b"b"}
 
     def test_a_pull_of_the_whole_keeps_the_promise(self, store: Store, remote: Remote) -> None:
         root = promise(store, remote, b"a", b"b")
@@ -222,6 +228,21 @@ class TestTheStore:
         with pytest.raises(RemoteForbidden):
             store.want(root.objects)
         assert everything(Path(store.folder) / "objects") == before
+
+
+class TestRepair:
+    def test_what_is_promised_is_not_damage(self, store: Store, remote: Remote) -> None:
+        root = promise(store, remote, b"a", b"b", b"c" * 99)
+        for each in root.objects[:2]:
+            store.read(each)
+        assert repair(store).acts == ()
+        overwrite(file_of(store, root.objects[0]), b"junk")
+        report = repair(store)
+        assert [act.kind for act in report.acts] == [ActKind.MOVED, ActKind.CORRECTED]
+        assert report.remaining == ()
+        assert list(verify(store)) == []
+        assert {store.read(each) for each in root.objects} == {b"a", b"b", b"c" * 99}
+        assert repair(store).acts == ()
 
 
 class TestDocuments:
