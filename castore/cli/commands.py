@@ -365,7 +365,7 @@ READING = frozenset(
     or name
     in (
         *("fold", "unfold", "verify", "diff", "cat", "show", "grep", "why", "tag", "keep", "view", "report"),
-        *("summary get", "summary put", "summary show", "summary check", "stats", "mcp"),
+        *("summary get", "summary put", "summary show", "summary check", "stats", "mcp", "bundle create"),
     )
 )
 """Commands that read objects, and so take --offline."""

@@ -114,13 +114,18 @@ def _check_named(objects: TarSource, roots: Iterable[Root]) -> None:
 
 
 def _needed(store: Store, importing: Importing, objects: TarSource, roots: Iterable[Root]) -> set[Digest]:
-    """The objects that are not here yet, all of which the bundle has. Raises ObjectMissing, ObjectPurged."""
+    """The objects that are not here yet, all of which the bundle has. What it does not have, and a remote has
+    for roots that are here, is fetched. Raises ObjectMissing, ObjectPurged, RemoteError."""
     needed = importing.needed(roots)
-    for digest in needed:
-        if objects.number(digest) is None:
-            error = store.absence(digest)
+    lacking = [digest for digest in needed if objects.number(digest) is None]
+    if lacking and store.want(lacking):
+        needed = importing.needed(roots)
+        lacking = [digest for digest in needed if objects.number(digest) is None]
+    for digest in lacking:
+        error = store.absence(digest)
+        if not store.promised([digest]):
             error.hint = _NEITHER
-            raise error
+        raise error
     return set(needed)
 
 

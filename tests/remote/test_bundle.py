@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -259,6 +259,40 @@ class TestForm:
                 return True
 
         assert [each.size for each in members(Stream())] == [len(FORMAT_LINE), 9 << 30]
+
+
+class TestPromised:
+    """What lies at a remote is fetched, to be in a bundle; a bundle promises nothing."""
+
+    def promised(self, here: Machine, there: Machine) -> Root:
+        """The document, there, with its objects at `origin`."""
+        (root,) = choose(here.store, ["outage"])
+        with there.store.importing() as importing:
+            importing.commit([root], lazily="origin")
+        return there.store.roots()[0]
+
+    def test_is_fetched_to_be_bundled(self, here: Machine, there: Machine) -> None:
+        root = self.promised(here, there)
+        assert root.details[REMOTE] == "origin"
+        with pytest.raises(ObjectMissing):
+            there.bundled("outage")
+        asked: list[Digest] = []
+
+        def fetch(store: Store, remote: str, digests: Sequence[Digest]) -> None:
+            asked.extend(digests)
+            with store.importing() as importing:
+                for digest in digests:
+                    importing.bring(here.store.parts.database, digest)
+                importing.commit_objects()
+
+        there.store.fetcher = fetch
+        assert there.bundled("outage") == here.bundled("outage")
+        assert sorted(asked) == sorted(root.objects)
+
+    def test_comes_in_a_bundle_as_well(self, here: Machine, there: Machine) -> None:
+        self.promised(here, there)
+        assert there.take(here.bundled("outage")).objects_new == 2
+        assert there.store.promised(there.store.roots()[0].objects) == {}
 
 
 class TestCreateRefuses:
