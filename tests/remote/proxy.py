@@ -25,10 +25,7 @@ from contextlib import suppress
 from typing import NamedTuple, Self
 from urllib.parse import unquote
 
-__all__ = ["ANSWERED", "Proxy", "Request"]
-
-ANSWERED = "53"
-"""Letters of a script that never reach the server."""
+__all__ = ["Proxy", "Request"]
 
 _PIECE = 1 << 16
 _HEAD_BYTES_MAX = 1 << 16
