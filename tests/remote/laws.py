@@ -91,7 +91,7 @@ def main(folders: list[str]) -> int:
                     f" {report.objects_there} there, {time.perf_counter() - started:.2f}s"
                 )
             except CastoreError as error:
-                if error.exit_code != 18:
+                if error.exit_code not in (17, 18):
                     failed += 1
                     print(f"FAILED   {path.name} {type(error).__name__}: {error.message[:300]}")
                     continue
