@@ -39,8 +39,8 @@ def create_bundle(
 ) -> BundleFacts:
     """`target` holds a bundle of these roots, which the caller sees, with all that they are based on.
 
-    What they have at a remote is fetched first. Raises RemoteError, ObjectMissing, ObjectPurged before anything
-    is written; LimitExceeded, ObjectDamaged, after which what was written is no bundle.
+    What they have at a remote is fetched first. Raises RemoteError, ObjectMissing, ObjectPurged before
+    anything is written; LimitExceeded, ObjectDamaged, after which what was written is no bundle.
     """
     database = store.parts.database
     digests = [Digest.from_raw(raw) for raw in sorted({each.raw for root in roots for each in root.objects})]
