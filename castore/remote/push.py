@@ -90,13 +90,15 @@ def push(
     if dry_run:
         for batch in batches(roots):
             run.count(batch)
-        return run.report
-    bucket.require_conditions()
-    try:
-        for batch in batches(roots):
-            run.batch(batch)
-    finally:
-        run.tracking.save()
+    else:
+        bucket.require_conditions()
+        try:
+            for batch in batches(roots):
+                run.batch(batch)
+        finally:
+            run.tracking.save()
+    if not grants.is_whole:
+        _tell_own(store, run.report, anew=anew, dry_run=dry_run)
     return run.report
 
 
@@ -248,6 +250,16 @@ def _levels(roots: Sequence[Root]) -> Iterator[list[Root]]:
         for root in level:
             del waiting[root.id]
         yield level
+
+
+def _tell_own(store: Store, report: PushReport, *, anew: bool, dry_run: bool) -> None:
+    """Who may not use all of the bucket does not learn by counts what others have there: only what its own
+    roots named there is told as there, and all else as sent."""
+    known = set() if anew else set(_objects_of([each.root for each in report.pushed if not each.is_changed]))
+    sent = set(_objects_of([each.root for each in report.pushed])) - known
+    found = [] if dry_run else [store.parts.source.stat(digest) for digest in sent]
+    report.objects_sent, report.objects_there = len(sent), len(known)
+    report.sent_bytes = sum(each.stored_bytes for each in found if each is not None)
 
 
 def _objects_of(roots: Sequence[Root]) -> list[Digest]:
