@@ -36,7 +36,11 @@ def connect(remote: str, settings: RemoteSettings) -> Bucket:
     # Only S3 deletes many at once, and is content with what is absent.
     deletes_max = _S3_DELETES_MAX if url.scheme == "s3" else 1
     service = Cloud(
-        remote, _opened(remote, settings), retry_seconds=settings.retry_seconds, deletes_max=deletes_max
+        remote,
+        _opened(remote, settings),
+        retry_seconds=settings.retry_seconds,
+        deletes_max=deletes_max,
+        has_generations=url.scheme == "gs",
     )
     return Bucket(remote, settings, service)
 

@@ -23,6 +23,10 @@ _CREDENTIAL_HOSTS = re.compile(
 
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
 _BEYOND_END = ("status code: 416", "StartTooLarge")
+_TRANSPORT = ("HTTP error", "HttpError", "reqwest", "hyper")
+_CLIENT_ERRORS = frozenset(("GenericError", "InvalidPathError", "JoinError", "NotModifiedError", "BaseError"))
+"""Of the client library; others are of the system: a connection or a stream that broke."""
+
 _DENIED_CODES = frozenset(
     ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken")
 )
@@ -60,6 +64,11 @@ class Failure:
             return RemoteUnavailable(
                 remote, f"remote '{remote}' can't be reached, or broke off ({what})", **fields
             )
+        if self.kind == "strange":
+            words = f"remote '{remote}' did not answer {what} as object storage does"
+            return RemoteUnavailable(
+                remote, words, hint="is it one? see its URL in 'ctx remote list'", **fields
+            )
         hint = "is its region right? see 'ctx remote list'" if self.status in (301, 307, 308) else None
         words = f"remote '{remote}' failed to do {what}" + (f": {told}" if told else "")
         return RemoteUnavailable(remote, words, hint=hint, **fields)
@@ -91,7 +100,10 @@ def _kind(
         return "denied", False
     if status is not None:
         return "failed", status >= 500 or status in (408, 409, 429)
-    return ("timeout" if "kind: Timeout" in text or "timed out" in text else "unreachable"), True
+    if "kind: Timeout" in text or "timed out" in text:
+        return "timeout", True
+    is_transport = name not in _CLIENT_ERRORS or any(each in text for each in _TRANSPORT)
+    return ("unreachable", True) if is_transport else ("strange", False)
 
 
 def is_no_bucket(text: str) -> bool:

@@ -38,6 +38,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READ_BYTES = 1 << 20
 _STAGING = "tmp"
 _LOCK = "lock"
+_DEPTH_MAX = 8
 _STAGED_SECONDS_MAX = 86_400
 _MODE_FILE = 0o666
 _MODE_FOLDER = 0o777
@@ -120,6 +121,8 @@ class Folder:
 
     def pages(self, prefix: str) -> Iterator[Sequence[Entry]]:
         """A page a folder, one within another in the order of their keys."""
+        if prefix.count("/") > _DEPTH_MAX:
+            return  # Nobody here makes those.
         with self._told("list", prefix):
             names = self._names(f"{self._path}/{prefix}".rstrip("/"))
         page: list[Entry] = []
@@ -157,13 +160,13 @@ class Folder:
         return Entry(key, found.st_size, version, found.st_mtime_ns / 1e9)
 
     def _names(self, folder: str) -> list[tuple[str, bool]]:
-        """What lies in the folder, and whether it is one itself. Links are left out."""
+        """What lies in the folder, and whether it is one itself. Links and devices are left out."""
         try:
             with os.scandir(folder) as entries:
                 return [
                     (entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in entries
-                    if not entry.is_symlink()
+                    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
                 ]
         except (FileNotFoundError, NotADirectoryError):
             return []

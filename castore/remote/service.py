@@ -13,8 +13,8 @@ __all__ = ["Entry", "Service"]
 
 
 class Entry(NamedTuple):
-    """What lies under a key. version: opaque, changes with each write. modified: unix seconds, by the
-    server's clock."""
+    """What lies under a key. version: opaque, changes with what is written; the same bytes may have the same.
+    modified: unix seconds, by the server's clock; a listing may tell it more exactly than an answer."""
 
     key: str
     size: int

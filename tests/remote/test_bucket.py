@@ -12,9 +12,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from obstore.exceptions import PreconditionError
 
 from castore import durable
 from castore.config import FRAME_BYTES
@@ -30,6 +33,7 @@ from castore.objects.database import ObjectDatabase
 from castore.objects.memory import MemorySource
 from castore.remote.bucket import Bucket, BucketSource, Entry
 from castore.remote.checking import check
+from castore.remote.cloud import Cloud
 from castore.remote.connecting import connect, in_memory
 from castore.remote.crew import mapped
 from castore.remote.failures import read_failure
@@ -233,6 +237,86 @@ class TestWithoutConditions:
         assert bucket.read("objects/ab/x", len(data) + 5, 900) == b""
 
 
+class TestGenerations:
+    """GCS holds conditions by a number that listings don't tell."""
+
+    class Store:
+        """As obstore's: one key, by its generation."""
+
+        def __init__(self) -> None:
+            self.data, self.generation = b"one", 7
+
+        def head(self, key: str) -> dict[str, object]:
+            tag = f'"{Digest.of(self.data).hex}"'
+            modified = datetime.fromtimestamp(0, UTC)
+            facts = {"path": key, "size": 3, "e_tag": tag, "last_modified": modified}
+            return {**facts, "version": str(self.generation)}
+
+        def list(self, prefix: str, **options: object) -> Iterator[list[dict[str, object]]]:
+            yield [{**self.head("names/a"), "version": None}]
+
+        def put(self, key: str, data: bytes, *, mode: dict[str, str]) -> None:
+            if mode["version"] != str(self.generation):
+                raise PreconditionError
+            self.data, self.generation = data, self.generation + 1
+
+    def test_a_replace_asks_for_the_generation(self) -> None:
+        store = self.Store()
+        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, has_generations=True)  # type: ignore[arg-type]
+        bucket = Bucket("gs", RemoteSettings("gs://x", workers=1), cloud)
+        (entry,) = bucket.entries("names/")
+        assert bucket.head("names/a") == entry
+        assert bucket.replace("names/a", b"two", entry)
+        assert not bucket.replace("names/a", b"three", entry)
+        assert store.data == b"two"
+
+    def test_one_that_moves_between_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        store = self.Store()
+        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, has_generations=True)  # type: ignore[arg-type]
+        entry = cloud.head("names/a")
+        assert entry is not None
+        honest = store.head
+
+        def head(key: str) -> dict[str, object]:
+            found = honest(key)
+            store.data, store.generation = b"its", 8
+            return found
+
+        monkeypatch.setattr(store, "head", head)
+        assert not cloud.replace("names/a", b"two", entry)
+        assert store.data == b"its"
+
+
+class TestHostile:
+    def test_an_answer_longer_than_asked_for_is_not_waited_for(self, seaweed: Place) -> None:
+        """Of a server that never ends: what was asked for is enough."""
+        head = (
+            b"HTTP/1.1 206 Partial Content\r\nContent-Length: 1073741824\r\n"
+            b'Content-Range: bytes 0-9/1000\r\nETag: "x"\r\n'
+            b"Last-Modified: Mon, 30 Nov 2026 21:00:00 GMT\r\n\r\n"
+        )
+        sent = 0
+
+        def serve(server: socket.socket) -> None:
+            nonlocal sent
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.recv(1 << 16)
+                connection.sendall(head)
+                while sent < 1 << 30:
+                    connection.sendall(bytes(1 << 16))
+                    sent += 1 << 16
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            thread = threading.Thread(target=serve, args=(server,), daemon=True)
+            thread.start()
+            bucket = seaweed.bucket(endpoint=f"http://127.0.0.1:{server.getsockname()[1]}")
+            assert bucket.read("objects/ab/x", 0, 10) == bytes(10)
+            thread.join(20)
+            assert not thread.is_alive()
+        assert sent < 1 << 28
+
+
 class TestListing:
     def test_by_prefix_in_order_whole(self, bucket: Bucket) -> None:
         keys = [f"objects/{number % 16:02x}/{number:04x}" for number in range(1200)]
@@ -412,7 +496,10 @@ class TestErrors:
             ("NotSupportedError", "no", "replace", "unsupported", False),
             ("GenericError", "HTTP error\n\nDebug source:\nkind: Timeout", "get", "timeout", True),
             ("GenericError", "HTTP error: error sending request", "get", "unreachable", True),
-            ("GenericError", "", "get", "unreachable", True),
+            ("GenericError", "error decoding\n\nDebug source: reqwest::Error", "get", "unreachable", True),
+            ("OSError", "the answer ended early", "get", "unreachable", True),
+            ("GenericError", "Content-Length Header missing from response", "get", "strange", False),
+            ("GenericError", "", "get", "strange", False),
         ],
     )
     def test_texts(self, name: str, text: str, operation: str, kind: str, is_passing: bool) -> None:
@@ -555,6 +642,17 @@ class TestFolder:
         bucket.put("objects/ab/x", b"x")
         assert [each.key for each in bucket.entries("")] == ["format", "objects/ab/x"]
         assert [each.name for each in staging.iterdir()] == ["new"]
+
+    def test_what_is_no_file_is_left_out_and_depth_is_bounded(self, fast_path: Path) -> None:
+        bucket = folder_bucket(fast_path)
+        bucket.put("objects/ab/x", b"x")
+        os.mkfifo(fast_path / "bucket" / "objects" / "ab" / "pipe")
+        deep = fast_path / "bucket" / "objects" / ("a/" * 20)
+        deep.mkdir(parents=True)
+        (deep / "file").write_bytes(b"x")
+        assert [each.key for each in bucket.entries("objects/")] == ["objects/ab/x"]
+        with pytest.raises(RemoteDamaged):
+            bucket.get("objects/ab/pipe")
 
     def test_a_full_disk_is_the_remotes(self, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bucket = folder_bucket(fast_path)
