@@ -15,7 +15,15 @@ from castore.cli.offline import require_online
 from castore.cli.output import Count, Identity, Record, plural, size_text
 from castore.cli.parameters import DryRun, Json, StoreFolder
 from castore.cli.roots import root_facts, root_title
-from castore.errors import CastoreError, Conflict, InvalidOption, NameMissing, NameTaken, RootsDiverged
+from castore.errors import (
+    CastoreError,
+    Conflict,
+    InvalidOption,
+    NameMissing,
+    NameTaken,
+    ObjectMissing,
+    RootsDiverged,
+)
 
 if TYPE_CHECKING:
     from castore.remote.pull import PullReport
@@ -124,8 +132,13 @@ def fetch(
 
     opened = find_store(store).get_or_create()
     require_online(remote)
-    with output.working("fetching"):
-        done = api.fetch(opened, *refs, remote=remote)
+    try:
+        with output.working("fetching"):
+            done = api.fetch(opened, *refs, remote=remote)
+    except (NameMissing, ObjectMissing) as error:
+        if remote is None:
+            error.hint = "'ctx pull' brings what no root here names; so does --remote NAME"
+        raise
     code = 0
     if done.pulled is not None:
         code = _told_of_pull(done.pulled, str(remote), as_json, sums_up=False)

@@ -55,7 +55,10 @@ class TestMap:
 class TestStartUp:
     """Nothing heavy is imported for nothing: each of these costs 5 to 100 ms."""
 
-    HEAVY = ("numpy", "pydantic", "rich", "filelock", "tomlkit", "platformdirs", "multiprocessing", "asyncio")
+    HEAVY = (
+        *("numpy", "pydantic", "rich", "filelock", "tomlkit", "platformdirs", "multiprocessing", "asyncio"),
+        "obstore",
+    )
 
     def imported(self, shell: Shell, *arguments: str) -> set[str]:
         done = subprocess.run(
@@ -77,6 +80,7 @@ class TestStartUp:
         "arguments", [["fold", "in.json", "-o", "out.json"], ["put", "in.json"], ["ls"]], ids=" ".join
     )
     def test_small_work_needs_nothing_heavy(self, ctx: Shell, arguments: list[str]) -> None:
+        assert ctx("remote", "add", "origin", "s3://bucket").code == 0
         assert not self.imported(ctx, *arguments) & set(self.HEAVY)
 
 

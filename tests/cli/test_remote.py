@@ -376,6 +376,63 @@ class TestVerify:
             assert pushed.here("verify", *words).code == 2
 
 
+class TestTidying:
+    def test_what_is_forgotten_there_is_left_by_push_all_and_brought_back_by_name(self, pushed: Desk) -> None:
+        assert (
+            pushed.here("remote", "forget", "team", "outage", "--dry-run")
+            .lines[0]
+            .startswith("would forget 1 root at 'team'; a gc there takes it after 20")
+        )
+        done = pushed.here("remote", "forget", "team", "outage")
+        assert (done.code, done.out, done.err) == (0, b"", "")
+        assert pushed.there("pull", "outage").code == 12
+        left = pushed.here("push", "--all", "--json")
+        assert (left.code, left.out) == (0, b"")
+        note, told = sorted(map(json.loads, left.err.splitlines()), key=lambda each: str(each["event"]))
+        assert (told["left"], told["pushed"], "forgotten at 'team'" in note["message"]) == (1, 0, True)
+        assert pushed.here("push", "outage").code == 0
+        assert pushed.there("pull", "outage").code == 0
+
+    def test_gc_frees_what_no_root_names_there(self, pushed: Desk) -> None:
+        assert pushed.here("put", "--name", "poem", stdin=b"a line\n").code == 0
+        assert pushed.here("push", "poem").code == 0
+        gc = ["remote", "gc", "team", "--grace", "0s"]
+        assert pushed.here(*gc).out == b"nothing to free\n"
+        assert pushed.here("remote", "forget", "team", "outage", "--now").code == 0
+        would = pushed.here(*gc, "--dry-run", "--json").rows[0]
+        assert (would["roots_removed"], would["dry_run"], len(pushed.objects())) == (1, True, 3)
+        done = pushed.here(*gc)
+        assert done.code == 0
+        assert done.lines[0].startswith("freed 2 objects, ")
+        assert done.lines[0].endswith(", and 1 root")
+        assert pushed.there("pull", "--all").code == 0
+        assert pushed.there("cat", "poem").out == b"a line\n"
+        assert pushed.there("unfold", "out.json").code == 12
+        assert pushed.here("unfold", "out.json").out == DOCUMENT
+
+    def test_gc_is_the_operators(self, pushed: Desk) -> None:
+        done = pushed.here("remote", "gc", "team", "--json", CTX_SCOPE="team/a")
+        assert (done.code, done.error["name"]) == (14, "ScopeDenied")
+
+    @pytest.mark.parametrize("words", [["--shard", "xy"], ["--shard", "abc"], ["--grace", "soon"]])
+    def test_gc_takes_no_nonsense(self, pushed: Desk, words: list[str]) -> None:
+        assert pushed.here("remote", "gc", "team", *words).code == 2
+
+    def test_a_shard_alone(self, pushed: Desk) -> None:
+        shard = pushed.objects()[0].name[:2]
+        (row,) = pushed.here("remote", "gc", "team", "--shard", shard, "--json").rows
+        assert row["objects"] == sum(path.name[:2] == shard for path in pushed.objects())
+
+    def test_removing_a_remote_tells_of_what_lies_there_alone(self, pushed: Desk) -> None:
+        assert pushed.there("pull", "--lazily", "outage").code == 0
+        done = pushed.there("remote", "remove", "team")
+        assert (done.code, "objects of 1 root here may lie there alone" in done.err) == (0, True)
+        lost = pushed.there("unfold", "out.json", "--json")
+        assert (lost.code, "ctx remote list" in lost.error["hint"]) == (2, True)
+        assert pushed.there("remote", "add", "team", pushed.url).code == 0
+        assert pushed.there("unfold", "out.json").out == DOCUMENT
+
+
 class TestThePage:
     """docs/output.md says what these print."""
 
@@ -395,12 +452,16 @@ class TestThePage:
             (pushed.here("push", "other", "--all", "--json"), root | fields()["push", "a root"]),
             (pushed.there("pull", "--all", "--json"), root | fields()["pull", "a root"]),
             (pushed.there("fetch", "outage", "--json"), set()),
+            (pushed.here("remote", "forget", "team", "outage", "--json"), fields()["remote forget", ""]),
+            (pushed.here("remote", "gc", "team", "--json"), fields()["remote gc", ""]),
             (pushed.here("remote", "remove", "other", "--json"), fields()[remote]),
         ]
         for done, expected in runs:
             assert done.code == 0
             for row in done.rows:
                 assert set(row) == expected
+        (forgot,) = runs[6][0].rows
+        assert set(forgot["roots"][0]) == root
         for done, command in zip(runs[2:6], ("remote check", "push", "pull", "fetch"), strict=True):
             assert set(summary(done[0].err)) == fields()[command, "the summary"]
 
