@@ -122,7 +122,9 @@ class DocumentCheck:
             yield Finding(finding, reference.descriptor.digest, place, words)
 
     def expect(self, descriptors: Sequence[Descriptor]) -> None:
-        """These are asked about next."""
+        """These are asked about next: what is promised of them comes at once, to be read."""
+        if descriptors and not self.quick and self.handle.exists:
+            self.handle.get().want(each.digest for each in descriptors)
 
     def of_record(self, root: Root) -> tuple[FindingName, str] | None:
         """What is wrong with the root that says how a view is taken back; None if nothing is."""
@@ -135,11 +137,14 @@ class DocumentCheck:
         return self.known[descriptor]
 
     def quickly(self, descriptor: Descriptor) -> tuple[FindingName, str] | None:
-        """As `of`, by presence and size."""
+        """As `of`, by presence and size; of what is promised by a root's word that it is at a remote."""
         try:
-            found = self.handle.get().stat(descriptor.digest)
+            store = self.handle.get()
+            found = store.stat(descriptor.digest)
+            if found is None and store.promised([descriptor.digest]):
+                return None
             if found is None:
-                return _absent(self.handle.get().absence(descriptor.digest))
+                return _absent(store.absence(descriptor.digest))
             check_fit(descriptor, found.size)
         except ObjectDamaged as error:
             return FindingName.DAMAGED, str(error.fields["reason"])

@@ -277,13 +277,13 @@ def _digest(source: BinaryIO) -> Digest:
 
 
 def _is_there(store: Store, digest: Digest, *, unless_purged: bool = False) -> bool:
-    """True if the caller sees the object; raises ObjectMissing, ObjectPurged if not.
+    """True if the caller sees the object, here or promised; raises ObjectMissing, ObjectPurged if not.
 
     One that is damaged is there: keeping it is what lets it be repaired. unless_purged: False for what
     was purged.
     """
     try:
-        if store.stat(digest) is not None:
+        if store.stat(digest) is not None or store.promised([digest]):
             return True
     except ObjectDamaged:
         return True

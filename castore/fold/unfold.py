@@ -170,6 +170,7 @@ class _Unfolding:
         if self.selection is not None:
             self._partly(segment, references)
             return
+        self._want(references)
         for part in parts:
             if isinstance(part, Reference):
                 self.spool.write(self._literal(segment, part))
@@ -183,6 +184,7 @@ class _Unfolding:
         chosen = self.selection.chosen(segment.data, references)
         view = memoryview(segment.data)
         done = 0
+        self._want([each for each in references if each.start in chosen])
         for reference in references:
             if reference.start not in chosen:
                 self.left += 1
@@ -193,6 +195,11 @@ class _Unfolding:
             self.expanded += 1
             done = reference.end
         self.spool.write(view[done:])
+
+    def _want(self, references: list[Reference]) -> None:
+        """What is promised of these comes at once. (Where there is no store, the first of them tells so.)"""
+        if references and self.handle.exists:
+            self.handle.get().want(each.descriptor.digest for each in references)
 
     def _literal(self, segment: Segment, reference: Reference) -> bytes:
         try:

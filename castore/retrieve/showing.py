@@ -138,6 +138,7 @@ def address_of(place: Place, kind: str) -> Address:
 
 
 def _overview(store: Store, digest: Digest) -> Overview:
+    store.want([digest])
     found = store.stat(digest)
     if found is None or found.size <= LOOKED_BYTES_MAX:
         return overview(store.read(digest, count=ReadCount()))

@@ -237,8 +237,10 @@ class SummaryCache:
         self, store: Store, key: SummaryKey, source: bytes | Digest, *, allow_derived: bool
     ) -> None:
         """It is there, and may be summarised."""
-        if isinstance(source, Digest) and store.stat(source) is None:
-            raise store.absence(source)
+        if isinstance(source, Digest):
+            store.want([source])
+            if store.stat(source) is None:
+                raise store.absence(source)
         if not allow_derived and (error := refused(store, source, key.scope)) is not None:
             raise error
 

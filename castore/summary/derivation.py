@@ -118,6 +118,7 @@ def _spellings(store: Store, source: bytes | Digest) -> tuple[Digest, ...]:
 
     digest = _digest_of(source)
     if isinstance(source, Digest):
+        store.want([source])
         found = store.stat(source)
         if found is None or found.size > _TEXT_BYTES_MAX:
             return (digest,)

@@ -134,8 +134,9 @@ def _whole(store: Store, key: SummaryKey, root: Root | None) -> Entry | None:
     entry = None if root is None else entry_of(root)
     if entry is None or is_old(entry, policy_of(store, key.strategy), store.parts.clock()):
         return None
-    is_whole = all(store.stat(each.digest) is not None for each in (entry.source, entry.summary))
-    return entry if is_whole else None
+    both = entry.source.digest, entry.summary.digest
+    promised = store.promised(both)
+    return entry if all(each in promised or store.stat(each) is not None for each in both) else None
 
 
 def _with_names(store: Store, entry: Entry, names: Sequence[str]) -> Entry:
@@ -157,6 +158,7 @@ def _entry(root: Root) -> Entry:
 def _size(store: Store, source: bytes | Digest) -> int:
     if not isinstance(source, Digest):
         return len(source)
+    store.want([source])
     found = store.stat(source)
     if found is None:
         raise store.absence(source)

@@ -171,6 +171,7 @@ class RecordedView:
         """The session's pieces, in order; and of each whether it is the span of a splice."""
         done = 0
         count = ReadCount()
+        self.store.want(splice.descriptor.digest for splice in splices)
         for splice in splices:
             if not done <= splice.start <= splice.start + splice.size <= len(view):
                 raise _not_a_view(self.root)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
-from castore.errors import BaseMissing, Damaged, NotFound, RootDamaged
+from castore.errors import BaseMissing, Damaged, NotFound, RemoteError, RootDamaged
 from castore.roots.model import Root, RootDraft
 from castore.store.reads import ReadCount
 from castore.transcript.recorded import VIEW, RecordedSplice, is_asked_so, prefix_digests, splices_of
@@ -171,8 +171,10 @@ def _are_whole(store: Store, splices: Sequence[RecordedSplice]) -> bool:
     """Whether the objects that these need can be read. It is no use of them, so it is noted nowhere."""
     count = ReadCount()
     try:
-        for digest in {splice.descriptor.digest for splice in splices}:
+        digests = {splice.descriptor.digest for splice in splices}
+        store.want(digests)
+        for digest in digests:
             store.read(digest, count=count)
-    except (NotFound, Damaged):
+    except (NotFound, Damaged, RemoteError):
         return False
     return True

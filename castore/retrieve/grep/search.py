@@ -8,13 +8,14 @@ after the others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from castore.config import OPERATOR
 from castore.digest import Digest
-from castore.errors import CastoreError, LimitExceeded, NotFound, ObjectDamaged
+from castore.errors import CastoreError, LimitExceeded, NotFound, ObjectDamaged, RemoteError
 from castore.retrieve.address import Address, Range, Unit
 from castore.retrieve.grep import workers
 from castore.retrieve.grep.inside import Inside, hits_in
@@ -119,7 +120,11 @@ class Search:
 
     def _pieces(self) -> list[_Piece]:
         if self._digests is None:
-            return [each for digest, size in self._store.newest_objects() for each in _windows(digest, size)]
+            return [each for digest, size in self._here() for each in _windows(digest, size)]
+        try:
+            self._store.want(self._digests)
+        except RemoteError as error:
+            self.problems.append(error)
         found = []
         sizes = dict(self._store.newest_objects()) if len(self._digests) > _FEW else None
         for digest in self._digests:
@@ -130,6 +135,18 @@ class Search:
                 continue
             found += _windows(digest, size)
         return found
+
+    def _here(self) -> list[tuple[Digest, int | None]]:
+        """All that the caller sees and that is here. What lies at a remote alone is not fetched for a search
+        of everything, and that is said."""
+        known = self._store.newest_objects()
+        promised = self._store.promised(digest for digest, size in known if size is None)
+        for remote, count in sorted(Counter(promised.values()).items()):
+            words = "1 object lies" if count == 1 else f"{count:,} objects lie"
+            self._store.parts.note(
+                f"{words} at remote '{remote}': what is not named is not fetched to search it"
+            )
+        return [(digest, size) for digest, size in known if digest not in promised]
 
     def _size(self, digest: Digest, sizes: dict[Digest, int | None] | None) -> int | None:
         if sizes is not None and digest in sizes:
