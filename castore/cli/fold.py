@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -239,7 +240,8 @@ def verify(
     checked = readable(files or (), as_json=as_json)
     if files and not checked:
         return 1
-    findings = _markers(checked) if handle is None else _findings(handle, checked, quick)
+    at_remotes: Counter[str] = Counter()
+    findings = _markers(checked) if handle is None else _findings(handle, checked, quick, at_remotes)
     found, names = 0, set()
     with output.working("verifying"):
         for found, finding in enumerate(findings, start=1):  # noqa: B007
@@ -248,9 +250,15 @@ def verify(
     if found or as_json or output.is_attended():
         where = plural(len(checked), "file") if files else "the store"
         words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
+        for name, count in sorted(at_remotes.items()):
+            words += f", {plural(count, 'object')} at remote '{name}' alone"
         hint = None if handle is None else _remedy(handle, names, is_whole=not files)
         output.summary(
-            words if hint is None else f"{words}: {hint}", findings=found, files=len(checked), hint=hint
+            words if hint is None else f"{words}: {hint}",
+            findings=found,
+            files=len(checked),
+            hint=hint,
+            at_remotes=dict(at_remotes),
         )
     return _FINDINGS if found or len(checked) < len(files or ()) else 0
 
@@ -261,13 +269,15 @@ def _markers(files: list[str]) -> Iterator[Finding]:
     return markers_in(files)
 
 
-def _findings(handle: StoreHandle, files: list[str], quick: bool) -> Iterator[Finding]:
+def _findings(
+    handle: StoreHandle, files: list[str], quick: bool, at_remotes: Counter[str]
+) -> Iterator[Finding]:
     """Of the files, or of the whole store."""
     from castore import api
 
     if files:
         return api.verify_documents(rereadable(files), handle, quick=quick)
-    return api.verify_store(handle.get(), quick=quick)
+    return api.verify_store(handle.get(), quick=quick, at_remotes=at_remotes)
 
 
 def _remedy(handle: StoreHandle, names: set[FindingName], *, is_whole: bool) -> str | None:
