@@ -69,14 +69,15 @@ def _by_listing(bucket: Bucket, shard: list[Digest]) -> tuple[list[Digest], list
 
 
 def send(store: Store, bucket: Bucket, digests: Iterable[Digest], tmp: str) -> Iterator[Sent]:
-    """Each object is there, durably once all were given. Raises ObjectMissing, ObjectDamaged, RemoteError."""
+    """Each object is there, durably once the bucket was settled. Raises ObjectMissing, ObjectDamaged,
+    RemoteError."""
     database = store.parts.database
     source = BucketSource(bucket, tmp)
 
     def one(digest: Digest) -> Sent:
         staged = database.transfer(digest, source)
         try:
-            source.publish([(digest, staged.frames)])
+            source.put(digest, staged.frames)
         finally:
             source.drop([staged.frames])
         return Sent(digest, staged.frames.stored_bytes)
