@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -20,6 +21,7 @@ from castore.errors import (
     BaseMissing,
     BundleDamaged,
     CastoreError,
+    LimitExceeded,
     NameTaken,
     ObjectDamaged,
     ObjectMissing,
@@ -28,6 +30,7 @@ from castore.errors import (
 )
 from castore.gc.verify import verify
 from castore.objects.database import encode_object
+from castore.remote import bundle_tar
 from castore.remote.bundle import create_bundle
 from castore.remote.bundle_import import BundleImport, import_bundle
 from castore.remote.bundle_tar import FORMAT_LINE, TarWriter, members
@@ -289,6 +292,23 @@ class TestPromised:
         assert there.bundled("outage") == here.bundled("outage")
         assert sorted(asked) == sorted(root.objects)
 
+    def test_is_fetched_where_a_bundle_does_not_have_it(self, here: Machine, there: Machine) -> None:
+        root = self.promised(here, there)
+        key = f"objects/{root.objects[0].hex[:2]}/{root.objects[0].hex}"
+        left = again(here.bundled("outage"), **{key: None})
+        with pytest.raises(ObjectMissing, match=root.objects[0].short):
+            there.take(left)
+
+        def fetch(store: Store, remote: str, digests: Sequence[Digest]) -> None:
+            assert list(digests) == [root.objects[0]]
+            with store.importing() as importing:
+                importing.bring(here.store.parts.database, digests[0])
+                importing.commit_objects()
+
+        there.store.fetcher = fetch
+        there.take(left)
+        assert not list(verify(there.store))
+
     def test_comes_in_a_bundle_as_well(self, here: Machine, there: Machine) -> None:
         self.promised(here, there)
         assert there.take(here.bundled("outage")).objects_new == 2
@@ -434,6 +454,22 @@ class TestHostileTar:
         assert there.files() == before
         there.take(bundle[: end + 1024])
 
+    @pytest.mark.parametrize("in_a_file", [True, False])
+    def test_where_it_is_cut_off_is_named(
+        self, here: Machine, there: Machine, tmp_path: Path, in_a_file: bool
+    ) -> None:
+        bundle = here.bundled(everything=True)
+        for member in listed(bundle):
+            whole = -(-member.size // 512) * 512
+            for left in {0, 1, member.size - 1, whole - 1} & set(range(whole)):
+                part = bundle[: member.offset_data + left]
+                path = tmp_path / "x.tar"
+                path.write_bytes(part)
+                source: BinaryIO = path.open("rb") if in_a_file else io.BytesIO(part)
+                with source, pytest.raises(BundleDamaged, match="cut off in it") as caught:
+                    import_bundle(there.store, source)
+                assert caught.value.fields["member"] == member.name
+
     def test_bytes_behind_the_end_or_a_member(self, here: Machine, there: Machine) -> None:
         bundle = here.bundled("outage")
         for more in (b"x", bytes(10_240), FORMAT_LINE):
@@ -571,6 +607,20 @@ class TestHostileContent:
         other = f"roots/00/00{name[11:]}"
         self.refused(there, renamed(bundle, name, other), BundleDamaged, "its id")
 
+    def test_a_root_whose_id_is_not_its_own(self, there: Machine) -> None:
+        root = replace(made_root((OTHER,)), id="ab" * 16)
+        bundle = bundle_of([root], {OTHER: encode_object(b"other", 3).file})
+        self.refused(there, bundle, BundleDamaged, "its id")
+
+    def test_more_roots_than_one_transaction_takes(
+        self, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bundle = here.bundled(everything=True)
+        monkeypatch.setattr(bundle_tar, "BUNDLE_ROOTS_BYTES_MAX", 900)
+        self.refused(there, bundle, LimitExceeded, "over 900 bytes")
+        with pytest.raises(LimitExceeded):
+            here.bundled(everything=True)
+
     def test_roots_that_are_based_on_each_other(self, there: Machine) -> None:
         first = made_root((OTHER,), source_name="a")
         second = made_root((OTHER,), source_name="b")
@@ -596,6 +646,14 @@ class TestHostileContent:
 
 class TestWhatIsHereAlready:
     """All or nothing holds for conflicts, too."""
+
+    def test_an_object_that_is_damaged_here_is_whole_again(self, here: Machine, there: Machine) -> None:
+        bundle = here.bundled(everything=True)
+        there.take(bundle)
+        for digest in (Digest.of(LARGE), Digest.of(b"")):
+            overwrite(file_of(there.store, digest), b"rot")
+        there.take(bundle)
+        assert not list(verify(there.store))
 
     def test_a_name_that_another_root_has(self, here: Machine, there: Machine) -> None:
         there.store.tag("outage", str(put(there.store, b"else").objects[0]))

@@ -76,6 +76,11 @@ class TestWhatIsNamed:
         assert kept.kind is RootKind.KEEP
         assert tuple(kept.objects) == (second,)
 
+    def test_what_is_part_of_a_log_is_not_that(self, store: Store) -> None:
+        record = put_in_log(store, 1, b"a summary")
+        (kept,) = choose(store, [str(record.objects[0])])
+        assert kept.kind is RootKind.KEEP
+
     def test_a_name_a_root_and_a_documents_digest(self, store: Store, document: Path) -> None:
         folded = store.roots()[0]
         root = put(store, b"first")
