@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,9 @@ from castore.cli.parameters import DryRun, Json, StoreFolder
 if TYPE_CHECKING:
     from castore.digest import Digest
     from castore.gc.mending import Act
+    from castore.gc.repair import RepairReport, Sources
     from castore.objects.finding import Finding
+    from castore.store import Store
 
 __all__ = ["repair"]
 
@@ -38,19 +40,21 @@ def repair(
             help="Look for the bytes of lost objects in this file: a source, a backup; may be given again.",
         ),
     ] = None,
+    remote: Annotated[
+        str | None,
+        typer.Option("--remote", metavar="NAME", help="Bring from this remote what is whole there."),
+    ] = None,
     dry_run: DryRun = False,
     as_json: Json = False,
     store: StoreFolder = None,
 ) -> int:
     """stdout says what was done, one act a line, then what is still missing (3). Nothing is deleted."""
-    from castore.gc.repair import repair as repair_store
-
     opened = find_store(store).get()
     given = [*(sources or ()), *(files or ())]
     found = readable(given, as_json=as_json)
     with output.working("repairing"):
         asked = _asked([each for each in files or () if each in found])
-        report = repair_store(opened, rereadable(found), asked=asked, dry_run=dry_run)
+        report = _repaired(opened, remote, rereadable(found), asked=asked, dry_run=dry_run)
     output.table((_act_record(act, dry_run) for act in report.acts), as_json)
     output.table((_finding_record(finding) for finding in report.remaining), as_json)
     for words in report.notes:
@@ -69,6 +73,19 @@ def repair(
         words = f"{done} {plural(len(report.acts), 'act')}" if report.acts else "nothing to repair"
         output.summary(words, acts=len(report.acts), missing=len(report.remaining), dry_run=dry_run)
     return _FINDINGS if report.remaining or len(found) < len(given) else 0
+
+
+def _repaired(opened: Store, remote: str | None, sources: Sources, **options: Any) -> RepairReport:
+    from castore.gc.repair import repair as repair_store
+
+    if remote is None:
+        return repair_store(opened, sources, **options)
+    from castore.cli.remoting import connected
+    from castore.remote.mending import repair_from_remote
+
+    # Before anything is told of remotes.
+    opened.require_operator("repair")
+    return repair_from_remote(opened, connected(opened, remote), sources, **options)
 
 
 def _asked(files: Iterable[str]) -> dict[Digest, str]:

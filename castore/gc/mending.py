@@ -45,8 +45,9 @@ class Act:
     """One thing that repair does.
 
     path: in the store's folder, of what moves or was adopted. target: its name in damaged/. is_linked: the
-    file at `path` is replaced at once by another one, and gets the other name before. source: the file that
-    had the bytes. root: an id. count: objects that it names, or rows.
+    file at `path` is replaced at once by another one, and gets the other name before. source: what had the
+    bytes, or the root: a file, or a remote; none for what a sound index had. root: an id. count: objects that
+    it names, or rows.
     """
 
     kind: ActKind
@@ -69,7 +70,7 @@ class Act:
             ActKind.HEALED: ("healed", "heal", f"{self.digest} from {self.source}"),
             ActKind.REWRITTEN: ("rewrote", "rewrite", f"the file of {self.digest}"),
             ActKind.REMOVED: ("removed", "remove", f"{self.digest}, which was purged"),
-            ActKind.RESTORED: ("restored", "restore", f"root {self.root}"),
+            ActKind.RESTORED: ("restored", "restore", f"root {self.root}" + _from(self.source)),
             ActKind.NAMED: ("named", "name", f"{_objects(self.count)} by {self.root}"),
             ActKind.REBUILT: ("rebuilt", "rebuild", "the index"),
             ActKind.CORRECTED: ("corrected", "correct", f"{_rows(self.count)} of the index"),
@@ -138,6 +139,10 @@ class Facts:
     """By the id of a root whose bases are not whole: the id of its base, and what is wrong, in words."""
     log_gaps: list[LogGap] = field(default_factory=list)
     """What is missing of logs, and nowhere to be had."""
+    promised: set[str] = field(default_factory=set)
+    """Hex of the objects that need not be here, as all roots say that name them: none is ever missing."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """By the id of a lost root: where it was had from, if not from the index."""
     unexplained: set[str] = field(default_factory=set)
     """Hex of the objects of bases which, as it seems, damaged roots alone need."""
     rows_wrong: set[str] = field(default_factory=set)
@@ -177,6 +182,8 @@ class Mending:
     moved_roots: list[Act] = field(default_factory=list)
     removed: list[Act] = field(default_factory=list)
     restored: list[Root] = field(default_factory=list)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Of those restored, as of the facts."""
     unnamed: list[Digest] = field(default_factory=list)
     rows: int = 0
     is_rebuilt: bool = False
@@ -187,7 +194,8 @@ class Mending:
     def acts(self) -> list[Act]:
         """In the order in which they are told."""
         acts = [*self.moved, *self.written.values(), *self.removed, *self.moved_roots]
-        acts += [Act(ActKind.RESTORED, root=root.id) for root in self.restored]
+        for root in self.restored:
+            acts.append(Act(ActKind.RESTORED, root=root.id, source=self.sources.get(root.id, "")))
         for draft in self.recovered():
             named = root_id(draft, OPERATOR)
             acts.append(Act(ActKind.NAMED, root=named, count=len(draft.objects)))
@@ -206,7 +214,7 @@ class Mending:
 
 def decide(facts: Facts, found: Mapping[Digest, str]) -> Mending:
     """What to do. found: of the objects that are wanted, the files that have their bytes."""
-    plan = Mending(is_rebuilt=facts.is_rebuilt, restored=list(facts.lost))
+    plan = Mending(is_rebuilt=facts.is_rebuilt, restored=list(facts.lost), sources=facts.sources)
     names = _Names(facts.taken)
     # What a damaged file holds is written before that file moves.
     for digest, path in facts.held():
@@ -230,7 +238,8 @@ def decide(facts: Facts, found: Mapping[Digest, str]) -> Mending:
             plan.moved_roots.append(names.move(place, is_linked=root_id in restored))
         plan.moved_roots += [names.move(each) for each in facts.root_strays]
     there = facts.good | {digest.hex for digest in plan.written}
-    named = facts.named.keys() | {digest.hex for root in facts.lost for digest in root.objects}
+    named = facts.named.keys() | facts.promised
+    named |= {digest.hex for root in facts.lost for digest in root.objects}
     unnamed = there - named
     plan.removed = [
         Act(ActKind.REMOVED, Digest(each)) for each in sorted(unnamed & facts.purged & facts.good)
@@ -273,6 +282,10 @@ class _Names:
         name = f"{base}.{number}"
         self._taken[name] = place.inode
         return Act(ActKind.MOVED, path=place.path, target=name, is_linked=is_linked)
+
+
+def _from(source: str) -> str:
+    return f" from {source}" if source else ""
 
 
 def _objects(count: int) -> str:

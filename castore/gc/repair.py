@@ -8,7 +8,8 @@ Laws:
 - Killed at any instant, it leaves a store of which no more is wrong than before, and running it again
   does the rest. Once it has ended, running it again does nothing.
 - It is alone: all of it that relies on what it saw, and all it changes but a bad index, is inside one
-  write transaction. The bytes of all objects are checked before, so that writers wait for the rest only.
+  write transaction. The bytes of all objects are checked before, and what is to come from elsewhere is
+  brought before, so that writers wait for the rest only.
 
 Only a purged object's file that a killed purge left behind is removed, as the purge would have.
 """
@@ -26,6 +27,7 @@ from castore import durable
 from castore.config import OPERATOR
 from castore.digest import Digest
 from castore.errors import CastoreError, ObjectDamaged
+from castore.gc.elsewhere import Brought, Elsewhere, arrive, bring
 from castore.gc.look import index_problem, look_at_shard
 from castore.gc.mending import Act, ActKind, Facts, Mending, decide
 from castore.gc.salvage import Search, pieces_in
@@ -63,12 +65,14 @@ def repair(
     sources: Sources = (),
     *,
     asked: Mapping[Digest, str] | None = None,
+    elsewhere: Elsewhere | None = None,
     dry_run: bool = False,
 ) -> RepairReport:
     """The store has no damage but objects, and bases of roots, that are nowhere to be had; they are named.
 
     sources: files, open, by name, that may have the bytes of missing objects. asked: objects that must be
-    there too, and what asks for them. dry_run: nothing is changed.
+    there too, and what asks for them. elsewhere: a place that may have objects and roots; what fails there is
+    raised before anything is changed. dry_run: nothing is changed.
     Raises StoreLocked, ScopeDenied, and CastoreError for what can't be read or written.
     """
     store.require_operator("repair")
@@ -77,15 +81,21 @@ def repair(
     connection = parts.index.reading() if problem is None and _is_there(parts.layout.index) else None
     suspects = _suspects(parts, connection)
     moved = _index_in_way(parts)
+    run = _Repair(parts, sources, asked or {})
+    if elsewhere is not None:
+        run.bring(elsewhere, connection, suspects, is_staged=not dry_run)
     if dry_run:
-        report = _Repair(parts, sources, asked or {}).plan(connection, suspects)
+        report = run.plan(connection, suspects)
         return replace(report, acts=(*moved, *report.acts))
-    with parts.one_thread:
-        _make_folders(parts)
-        _clear_index(parts, problem, moved)
-        with parts.index.writing() as connection:
-            durable.sync_everything(parts.layout.folder)
-            report = _Repair(parts, sources, asked or {}).run(connection, suspects)
+    try:
+        with parts.one_thread:
+            _make_folders(parts)
+            _clear_index(parts, problem, moved)
+            with parts.index.writing() as connection:
+                durable.sync_everything(parts.layout.folder)
+                report = run.run(connection, suspects)
+    finally:
+        run.brought.drop(parts)
     return replace(report, acts=(*moved, *report.acts))
 
 
@@ -150,13 +160,26 @@ class _Repair:
         self.asked = asked
         self.found: dict[Digest, str] = {}
         self.staged: dict[Digest, Staged] = {}
+        self.brought = Brought()
         self.notes: list[str] = []
         self.sequence = 0
+
+    def bring(
+        self, elsewhere: Elsewhere, connection: Connection | None, suspects: list[str], *, is_staged: bool
+    ) -> None:
+        """What is missing here and is there is brought. No lock is held meanwhile."""
+        if is_staged:
+            _make_folders(self.parts)
+        is_rebuilt = connection is None
+        facts, look = survey(self.parts, connection, suspects, is_rebuilt=is_rebuilt, asked=self.asked)
+        self.brought = bring(self.parts, connection, elsewhere, facts, look, is_staged=is_staged)
+        self.notes += self.brought.notes
 
     def plan(self, connection: Connection | None, suspects: list[str]) -> RepairReport:
         facts, look = survey(
             self.parts, connection, suspects, is_rebuilt=connection is None, asked=self.asked
         )
+        arrive(self.parts, facts, look, self.brought)
         self._search(facts, is_staged=False)
         plan = decide(facts, self.found)
         return self._report(plan.acts(), plan, facts, [Digest(name) for name in sorted(look.half_purged)])
@@ -167,7 +190,9 @@ class _Repair:
         is_rebuilt = not rebuild.is_complete(connection)
         known = None if is_rebuilt else connection
         facts, look = survey(self.parts, known, suspects, is_rebuilt=is_rebuilt, asked=self.asked)
-        self.sequence = max(look.sequence, roots.next_sequence(connection) - 1)
+        look.sequence = max(look.sequence, roots.next_sequence(connection) - 1)
+        arrive(self.parts, facts, look, self.brought)
+        self.sequence = look.sequence
         try:
             self._search(facts, is_staged=True)
             plan = decide(facts, self.found)
@@ -200,13 +225,20 @@ class _Repair:
     # --- The search for bytes ---
 
     def _search(self, facts: Facts, *, is_staged: bool) -> None:
-        """found, and staged: the wanted objects, from what an earlier repair moved away, and from sources."""
+        """found, and staged: the wanted objects, from what an earlier repair moved away, from elsewhere, and
+        from sources."""
         wanted = facts.wanted()
         for name in sorted(facts.taken) if wanted else ():
             for digest, path in held_in(facts.folder, f"damaged/{name}"):
                 if digest in wanted and (not is_staged or self._stage(digest, path)):
                     wanted.discard(digest)
                     self.found[digest] = path
+        for digest in wanted & self.brought.staged.keys():
+            staged = self.brought.staged.pop(digest)
+            if staged is not None:
+                self.staged[digest] = staged
+            wanted.discard(digest)
+            self.found[digest] = self.brought.words
         if not wanted:
             return
         name = ""

@@ -221,6 +221,7 @@ def _look_at_objects(
 
 def _name_promised(facts: Facts, promised: Mapping[str, str]) -> None:
     """What roots promise is named by them where it is here; where it is not, nothing is missing."""
+    facts.promised.update(promised)
     here = facts.good | {fault.digest.hex for fault in facts.faults if fault.is_good}
     for name in promised.keys() & here:
         facts.named.setdefault(name, f"remote '{promised[name]}'")

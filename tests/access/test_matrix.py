@@ -200,7 +200,7 @@ WRITES: dict[str, list[list[str]]] = {
 OPERATORS: dict[str, list[list[str]]] = {
     "verify": [["verify"], ["verify", "--quick"]],
     "gc": [["gc"], ["gc", "--dry-run"], ["gc", "--now"]],
-    "repair": [["repair"], ["repair", "--dry-run"]],
+    "repair": [["repair"], ["repair", "--dry-run"], ["repair", "--remote", "team"]],
     "purge": [["purge", "--yes", "--reason", "because", REF], ["purge", "--dry-run", "--reason", "b", REF]],
     "config": [["config", "scopes.granted", "*"]],
     "scope create": [["scope", "create", "team/new"], ["scope", "create", "--quota", "9GB", OWN]],
