@@ -239,12 +239,19 @@ class BucketSource:
         """Nothing: that the bytes are here until they are there is enough."""
 
     def publish(self, named: Sequence[tuple[Digest, Frames]], *, unproven: Collection[str] = ()) -> None:
-        if len(named) == 1:  # Who publishes one is often one of many threads already.
-            self._put(named[0])
-        else:
-            for _ in self.bucket.map(self._put, named):
-                pass
+        for _ in self.bucket.map(lambda each: self.put(*each), named):
+            pass
         self.bucket.settle()
+
+    def put(self, digest: Digest, frames: Frames) -> None:
+        """What was staged is there under its digest, and durable once the bucket is settled."""
+        self._forget(digest)
+        if frames.path is not None:
+            self.bucket.put(object_key(digest), Path(frames.path))
+        elif frames.held is not None:
+            self.bucket.put(object_key(digest), b"".join(frames.held))
+        else:
+            raise AssertionError("what was dropped is not published")
 
     def drop(self, staged: Iterable[Frames]) -> None:
         for each in staged:
@@ -306,16 +313,6 @@ class BucketSource:
                     yield digest
 
     # --- Helpers ---
-
-    def _put(self, named: tuple[Digest, Frames]) -> None:
-        digest, frames = named
-        self._forget(digest)
-        if frames.path is not None:
-            self.bucket.put(object_key(digest), Path(frames.path))
-        elif frames.held is not None:
-            self.bucket.put(object_key(digest), b"".join(frames.held))
-        else:
-            raise AssertionError("what was dropped is not published")
 
     def _forget(self, digest: Digest) -> None:
         with self._lock:
