@@ -75,7 +75,7 @@ def bundle_import(
     left = len(done.roots) - len(new) - same
     output.table(map(_record, new), as_json)
     if output.is_attended() or as_json:
-        words = f"nothing to import: {plural(same, 'root')} here already"
+        words = "nothing to import" + (f": {plural(same, 'root')} here already" if same else "")
         if new:
             words = f"imported {plural(len(new), 'root')}: {plural(done.objects_new, 'object')}"
             here = done.objects - done.objects_new
@@ -83,9 +83,9 @@ def bundle_import(
         facts = {"objects": done.objects_new, "objects_here": done.objects - done.objects_new}
         output.summary(words, imported=len(new), same=same, left=left, **facts)
     if left:
-        which = "1 root is" if left == 1 else f"{left:,} roots are"
+        which = "1 root was" if left == 1 else f"{left:,} roots were"
         output.note(
-            f"{which} forgotten here, or expired, and left so: 'ctx forget --undo' brings back the first"
+            f"{which} forgotten here, or expired since, and left so: 'ctx forget --undo' undoes the first"
         )
 
 
