@@ -38,6 +38,9 @@ Progress = Callable[[int, int], None]
 _SWEEP_KEYS = 10_000
 """In one sweep: as many as two minutes suffice for. Every push reads every sweep."""
 
+_SWEEPS_MAX = 3
+"""In a row for which time was over before anything could be deleted: a machine may have slept in one."""
+
 
 @dataclass(slots=True)
 class GcReport:
@@ -127,6 +130,7 @@ class _Run:
         self._there = Catalogue(bucket)
         self._report = GcReport()
         self._now = 0.0
+        self._fruitless = 0
 
     def run(self, shards: Collection[str], *, roots_too: bool) -> GcReport:
         bucket, report, there = self._bucket, self._report, self._there
@@ -241,15 +245,16 @@ class _Run:
         marks = {entry.key for entry in self._bucket.entries(MARKS)}
 
         def look(shard: str) -> Found:
-            return marked(
-                self._bucket,
-                shard,
-                named.shard(shard),
-                now=self._now,
-                grace_seconds=self._grace_seconds,
-                has_marks=marks_key(shard) in marks,
-                dry_run=self._dry_run,
-            )
+            with named.shard(shard) as is_named:
+                return marked(
+                    self._bucket,
+                    shard,
+                    is_named,
+                    now=self._now,
+                    grace_seconds=self._grace_seconds,
+                    has_marks=marks_key(shard) in marks,
+                    dry_run=self._dry_run,
+                )
 
         ready: list[Unnamed] = []
         for count, found in enumerate(self._bucket.map(look, shards), start=1):
@@ -308,7 +313,8 @@ class _Run:
         return sorted(key for key in by_digest.values() if key not in held)
 
     def _require_progress(self, done: Collection[str], left: Collection[str]) -> None:
-        if left and not done:
+        self._fruitless = 0 if done or not left else self._fruitless + 1
+        if self._fruitless == _SWEEPS_MAX:
             words = f"remote '{self._bucket.remote}' takes too long to tell its roots again for a gc"
             raise RemoteUnavailable(
                 self._bucket.remote, words, hint="run it nearer to the bucket, or with more workers"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import BinaryIO
 
@@ -62,16 +63,18 @@ class DigestSpool:
         for group in range(256):
             yield from self._group(group)
 
-    def shard(self, shard: str) -> Callable[[bytes], bool]:
+    @contextmanager
+    def shard(self, shard: str) -> Iterator[Callable[[bytes], bool]]:
         """Says of a digest of this shard, as raw bytes, whether it was added. To be asked in sorted order."""
         group = int(shard, 16)
         count = len(self._chunks[group]) * _CHUNK_BYTES // _DIGEST_BYTES
         if count <= _LOADED_MAX or self._place + 1 == _DIGEST_BYTES:
-            return frozenset(self._group(group)).__contains__
-        parts = DigestSpool(self._folder, place=self._place + 1)
-        for raw in self._group(group):
-            parts.add_raw(raw)
-        return _Parts(parts).holds
+            yield frozenset(self._group(group)).__contains__
+            return
+        with DigestSpool(self._folder, place=self._place + 1) as parts, ExitStack() as stack:
+            for raw in self._group(group):
+                parts.add_raw(raw)
+            yield _Parts(parts, self._place + 1, stack).holds
 
     # --- Helpers ---
 
@@ -96,17 +99,21 @@ class DigestSpool:
 
 
 class _Parts:
-    """One large shard, of which a part is held at a time."""
+    """One large shard, of which a part is held at a time. stack: leaves the last one."""
 
-    def __init__(self, parts: DigestSpool) -> None:
+    def __init__(self, parts: DigestSpool, place: int, stack: ExitStack) -> None:
         self._parts = parts
+        self._place = place
+        self._stack = stack
         self._at: int | None = None
         self._holds: Callable[[bytes], bool] = frozenset().__contains__
 
     def holds(self, raw: bytes) -> bool:
-        if raw[1] != self._at:
-            self._at = raw[1]
-            self._holds = self._parts.shard(f"{raw[1]:02x}")
+        part = raw[self._place]
+        if part != self._at:
+            self._stack.close()
+            self._at = part
+            self._holds = self._stack.enter_context(self._parts.shard(f"{part:02x}"))
         return self._holds(raw)
 
 
