@@ -5,6 +5,7 @@ After each fault the store has no damage, and a later push ends what was begun.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -271,9 +272,10 @@ class TestDamagedThere:
             )
         told(other("pull", "origin", "folded.json"), key[:20])
         assert other.truth() == {}
-        found = other("verify", "folded.json", "--remote", "origin", "--full")
-        assert found.code == 3, found
-        assert key.rpartition("/")[2][:12] in found.out.decode()
+        for options in [[], ["--full"]] if damage in ("emptied", "deleted") else [["--full"]]:
+            found = other("verify", "folded.json", "--remote", "origin", *options)
+            assert found.code == 3, found
+            assert key.rpartition("/")[2][:12] in found.out.decode()
         if damage == "deleted":
             machine.done("push", "origin", "folded.json")
         else:
@@ -312,6 +314,85 @@ def _last_object(bucket: Bucket) -> tuple[str, bytes]:
     found = bucket.get(key)
     assert found is not None
     return key, found[0]
+
+
+class TestOnDemand:
+    def test_what_is_read_while_nothing_answers(self, machine: Machine, proxy: Proxy, direct: Bucket) -> None:
+        path = str(machine.folder / machine.fold(DOCUMENT))
+        machine.done("push", "origin", path)
+        other = Machine(machine.folder.parent / "two", machine.settings)
+        other.done("pull", "origin", path, "--lazily")
+        before = other.truth()
+        proxy.stop()
+        told(other("unfold", path), "can't be reached")
+        told(other("unfold", path, "--offline"), "--offline")
+        assert other.truth() == before
+        other.hold()
+        proxy.resume()
+        told(other("unfold", path, "--offline"))
+        assert other.done("unfold", path).out == DOCUMENT
+        proxy.stop()
+        assert other.done("unfold", path).out == DOCUMENT, "it is here by now"
+        other.hold()
+
+    def test_what_is_damaged_there_does_not_come(
+        self, machine: Machine, direct: Bucket, proxy: Proxy
+    ) -> None:
+        path = str(machine.folder / machine.fold(DOCUMENT))
+        machine.done("push", "origin", path)
+        other = Machine(machine.folder.parent / "two", machine.settings)
+        other.done("pull", "origin", path, "--lazily")
+        (key, _), (_, another) = _first_object(direct), _last_object(direct)
+        direct.put(key, another)
+        told(other("unfold", path), key[:20])
+        other.hold()
+        machine.done("push", "origin", path, "--anew")
+        assert other.done("unfold", path).out == DOCUMENT
+
+
+class TestInterrupted:
+    def test_it_ends_at_once(
+        self, machine: Machine, proxy: Proxy, direct: Bucket, interruptible: None
+    ) -> None:
+        """The server answers nothing for a minute; the command does not wait for it."""
+        machine.fold(DOCUMENT)
+        slow = Machine(machine.folder.parent / "slow", replace(machine.settings, timeout_seconds=60))
+        slow.fold(DOCUMENT)
+        proxy.delay_seconds = 60
+        proxy.script("." * 12 + "d" * 1000)
+        process = slow.started("push", "origin", "--all")
+        while not proxy.hurt["d"]:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS_MAX) == 130
+        slow.hold()
+        proxy.stop()
+        proxy.script(".")
+        proxy.resume()
+        ended_by_a_push(machine, direct)
+
+
+class TestGc:
+    @pytest.mark.parametrize("letter", "5l")
+    def test_hurt_in_the_middle(self, patient: Machine, proxy: Proxy, direct: Bucket, letter: str) -> None:
+        path = patient.fold(DOCUMENT)
+        patient.done("push", "origin", path)
+        patient.fold(document(5, objects=20), "given-up.json")
+        patient.done("push", "origin", "given-up.json")
+        patient.done("remote", "forget", "origin", "given-up.json", "--now")
+        objects = len(list(direct.entries(OBJECTS)))
+        proxy.script("..." + letter)
+        patient.done("remote", "gc", "origin", "--grace", "0s")
+        patient.done("remote", "gc", "origin", "--grace", "0s")
+        assert proxy.hurt[letter] > 5
+        proxy.script(".")
+        assert len(list(direct.entries(OBJECTS))) == objects - 20
+        with patient.store() as store:
+            assert hold_bucket(direct, store) == 1
+        patient.done("push", "origin", "given-up.json")
+        with patient.store() as store:
+            assert hold_bucket(direct, store) == 2
 
 
 class TestWithoutConditions:
