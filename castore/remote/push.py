@@ -5,8 +5,8 @@ Laws:
   that no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
 - Roots are pushed in batches, each in the steps of docs/sharing.md: an intent, the sweeps heeded, a look at
   what is there, objects, roots, names. Memory is that of one batch.
-- A root that can't be pushed (it diverged, its name was moved by somebody else) is refused and told; the
-  others are pushed.
+- A root that can't be pushed (it diverged, its name was moved by somebody else, an object of it is not whole
+  here) is refused and told, with what is based on it or the rest of its log; the others are pushed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from castore.digest import Digest
-from castore.errors import Conflict, RemoteDamaged
+from castore.errors import CastoreError, Conflict, RemoteDamaged
 from castore.remote.batching import batches
 from castore.remote.bucket import Bucket
 from castore.remote.intents import IntentOver, hold
 from castore.remote.keys import name_key, object_key, root_key
 from castore.remote.names import NameChange, Names
 from castore.remote.roots import Grants, RemoteRoots
-from castore.remote.sending import missing, send
+from castore.remote.sending import Unsent, missing, send
 from castore.remote.tracking import Tracking
 from castore.roots.model import Root
 from castore.store import Store
@@ -46,7 +46,7 @@ class Refused(NamedTuple):
     """A root that was left as it is, and why."""
 
     root: Root
-    error: Conflict
+    error: CastoreError
 
 
 @dataclass(slots=True)
@@ -79,8 +79,8 @@ def push(
     taken from whatever root has it there. anew: objects are sent that are there, too, and roots and names
     that are damaged there are replaced. restore: a root that
     was forgotten there is live again; else it is left. dry_run: what would be sent is counted, and nothing
-    written. Raises ScopeDenied, RemoteError, ObjectMissing, ObjectDamaged; then a part may have been pushed,
-    and nothing that is there lacks anything.
+    written. Raises ScopeDenied, RemoteError; then a part may have been pushed, and nothing that is there lacks
+    anything.
     """
     grants = Grants(store.granted, bucket.settings.granted)
     for scope in {root.scope for root in roots}:
@@ -123,6 +123,8 @@ class _Push:
         self._by_force, self._anew, self._restore = move, anew, restore
         self._progress = progress
         self._now = store.parts.clock()
+        self._lacking: dict[object, CastoreError] = {}
+        """Of roots, by their ids, and of logs, that lack an object there, the reason."""
         self.bases: set[str] = set()
         """What others are based on is pushed though it was forgotten there."""
 
@@ -149,7 +151,7 @@ class _Push:
             roots, left, refused = self._acceptable(batch)
             objects = _objects_of(roots)
             absent = objects if self._anew else missing(self._bucket, objects)
-            self._send(absent)
+            roots = self._whole(roots, self._send(absent), refused)
             held.require_time()
             written: list[tuple[Root, bool]] = []
             for level in _levels(roots):
@@ -195,17 +197,54 @@ class _Push:
                 refused.append(Refused(root, found))
             else:
                 (roots if found else left).append(root)
-        return roots, left, refused
+        return self._based(roots, refused), left, refused
 
-    def _send(self, absent: Sequence[Digest]) -> None:
-        """`absent` are there, durably. What only another remote has is brought here first."""
+    def _based(self, roots: Sequence[Root], refused: list[Refused]) -> list[Root]:
+        """Those whose base is there, or among them. What is based on one that was refused, and that is not
+        there, is refused with it. roots: bases first."""
+        errors = {each.root.id: each.error for each in (*self.report.refused, *refused)}
+        based = []
+        for root in roots:
+            if root.base in errors and self._roots.get(root.base) is None:
+                errors[root.id] = errors[root.base]
+                refused.append(Refused(root, errors[root.base]))
+            else:
+                based.append(root)
+        return based
+
+    def _send(self, absent: Sequence[Digest]) -> dict[Digest, CastoreError]:
+        """`absent` are there, durably, but for those that are not whole here, which are told. What only another
+        remote has is brought here first."""
         self._store.want(absent)
+        unsent: dict[Digest, CastoreError] = {}
         for done, sent in enumerate(send(self._store, self._bucket, absent, self._tmp), start=1):
-            self.report.objects_sent += 1
-            self.report.sent_bytes += sent.stored_bytes
+            if isinstance(sent, Unsent):
+                unsent[sent.digest] = sent.error
+            else:
+                self.report.objects_sent += 1
+                self.report.sent_bytes += sent.stored_bytes
             if self._progress is not None:
                 self._progress(done, len(absent))
         self._bucket.settle()
+        return unsent
+
+    def _whole(
+        self, roots: Sequence[Root], unsent: Mapping[Digest, CastoreError], refused: list[Refused]
+    ) -> list[Root]:
+        """Those of a batch, in order, that lack nothing there; the others are refused."""
+        whole: list[Root] = []
+        for root in roots:
+            error = next((unsent[digest] for digest in root.objects if digest in unsent), None)
+            for needed in (root.base, root.log):
+                error = error or self._lacking.get(needed)
+            if error is None:
+                whole.append(root)
+                continue
+            refused.append(Refused(root, error))
+            self._lacking[root.id] = error
+            if root.log is not None:
+                self._lacking[root.log] = error
+        return whole
 
     def _put(self, root: Root) -> tuple[Root, bool | Conflict]:
         try:

@@ -329,6 +329,15 @@ class TestOnePushAndOneGc:
             found = search(machines, there(expired(base)), base, based, **way)
         holds(found, "pushed 2, deleted 0 of 0, 1 roots", "pushed 2, deleted 0 of 0, 0 roots")
 
+    def test_what_is_based_on_a_root_that_is_refused_is_refused(self) -> None:
+        base, holder = root("w", title="base", name="n"), root("v", title="holder", name="n")
+        based = root("x", title="based", base=base.id)
+        machines = {"push": pusher(base, based, root("u", title="u")), "gc": collector()}
+        holds(
+            search(machines, there(holder, named=[("n", holder)]), **MARKED),
+            "pushed 1, deleted 0 of 0, 0 roots",
+        )
+
     def test_a_root_is_forgotten_while_it_goes(self) -> None:
         """Even without an intent: what is there is changed, or nothing."""
 
