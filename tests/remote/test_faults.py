@@ -50,7 +50,7 @@ def machine(fast_path: Path, behind: RemoteSettings) -> Machine:
 @pytest.fixture
 def patient(fast_path: Path, behind: RemoteSettings) -> Machine:
     """One that tries again for so long that it gets through."""
-    return Machine(fast_path / "one", replace(behind, timeout_seconds=5, retry_seconds=20))
+    return Machine(fast_path / "one", replace(behind, timeout_seconds=5, retry_seconds=20, workers=8))
 
 
 @pytest.fixture
@@ -374,18 +374,18 @@ class TestInterrupted:
 
 
 class TestGc:
-    @pytest.mark.parametrize("letter", "5l")
-    def test_hurt_in_the_middle(self, patient: Machine, proxy: Proxy, direct: Bucket, letter: str) -> None:
+    def test_hurt_in_the_middle(self, patient: Machine, proxy: Proxy, direct: Bucket) -> None:
         path = patient.fold(DOCUMENT)
         patient.done("push", "origin", path)
         patient.fold(document(5, objects=20), "given-up.json")
         patient.done("push", "origin", "given-up.json")
         patient.done("remote", "forget", "origin", "given-up.json", "--now")
         objects = len(list(direct.entries(OBJECTS)))
-        proxy.script("..." + letter)
+        # Until the server's clock, which tells whole seconds, is past the root's expiry.
+        time.sleep(1.1)
+        proxy.script("." * 29 + "5" + "." * 29 + "l")
         patient.done("remote", "gc", "origin", "--grace", "0s")
-        patient.done("remote", "gc", "origin", "--grace", "0s")
-        assert proxy.hurt[letter] > 5
+        assert proxy.hurt.total() > 5
         proxy.script(".")
         assert len(list(direct.entries(OBJECTS))) == objects - 20
         with patient.store() as store:
