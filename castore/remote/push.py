@@ -11,8 +11,8 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from castore.digest import Digest
@@ -79,8 +79,8 @@ def push(
     taken from whatever root has it there. anew: objects are sent that are there, too, and roots and names
     that are damaged there are replaced. restore: a root that
     was forgotten there is live again; else it is left. dry_run: what would be sent is counted, and nothing
-    written. Raises ScopeDenied, RemoteError; then a part may have been pushed, and nothing that is there lacks
-    anything.
+    written. Raises ScopeDenied, RemoteError; then a part may have been pushed, and nothing that is there
+    lacks anything.
     """
     grants = Grants(store.granted, bucket.settings.granted)
     for scope in {root.scope for root in roots}:
@@ -139,10 +139,12 @@ class _Push:
     def batch(self, roots: Sequence[Root]) -> None:
         """The roots of one batch are there, or refused."""
         while True:
+            lacking = dict(self._lacking)
             try:
                 self._try(roots)
             except IntentOver:
                 # It took too long for gcs to wait: all is looked at again, and what was sent is there.
+                self._lacking = lacking
                 continue
             return
 
@@ -213,8 +215,8 @@ class _Push:
         return based
 
     def _send(self, absent: Sequence[Digest]) -> dict[Digest, CastoreError]:
-        """`absent` are there, durably, but for those that are not whole here, which are told. What only another
-        remote has is brought here first."""
+        """`absent` are there, durably, but for those that are not whole here, which are told. What only
+        another remote has is brought here first."""
         self._store.want(absent)
         unsent: dict[Digest, CastoreError] = {}
         for done, sent in enumerate(send(self._store, self._bucket, absent, self._tmp), start=1):
@@ -247,8 +249,10 @@ class _Push:
         return whole
 
     def _put(self, root: Root) -> tuple[Root, bool | Conflict]:
+        # The number counts the roots of all scopes: who does not see these is not to carry it out.
+        sent = root if self._store.granted.is_operator else replace(root, sequence=0)
         try:
-            return root, self._roots.put(root, now=self._now)[1]
+            return root, self._roots.put(sent, now=self._now)[1]
         except Conflict as error:
             return root, error
 

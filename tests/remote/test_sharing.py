@@ -270,6 +270,18 @@ class TestScopes:
         ]
         other.close()
 
+    def test_how_many_roots_others_have_is_not_carried_out(
+        self, bucket: Bucket, here: Store, tmp_path: Path
+    ) -> None:
+        folded(here, tmp_path / "other.json", OTHER, scope="team/b")
+        ours = Store.open(here.folder, access=Access(("team/a",)))
+        pushed(ours, bucket, folded(ours, tmp_path / "a.json"))
+        [entry] = bucket.entries("roots/")
+        found = bucket.get(entry.key)
+        assert found is not None
+        assert json.loads(found[0])["created"]["sequence"] == 0
+        ours.close()
+
     def test_a_remote_grants_less_than_the_store(self, here: Store, tmp_path: Path) -> None:
         settings = RemoteSettings(url=f"file://{tmp_path}/bucket", granted=("team/b",))
         path = folded(here, tmp_path / "a.json", scope="team/a")
