@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from castore.digest import Digest
 from castore.index.seen import Seen, seen_clause
 
-__all__ = ["DIGESTS_AT_ONCE_MAX", "promised", "remotes"]
+__all__ = ["DIGESTS_AT_ONCE_MAX", "promised", "remotes", "without_row"]
 
 DIGESTS_AT_ONCE_MAX = 500
 """Digests in one statement: fewer than SQLite takes as parameters everywhere."""
@@ -53,5 +53,16 @@ def promised(connection: sqlite3.Connection, prefix: str, seen: Seen, now: float
         f"SELECT DISTINCT digest FROM root_objects WHERE digest BETWEEN ? AND ? AND {statement}"
         " ORDER BY digest",
         (low, high, now, *scopes),
+    )
+    return [Digest.from_raw(row[0]) for row in rows]
+
+
+def without_row(connection: sqlite3.Connection) -> list[Digest]:
+    """The objects that roots promise and that have no row, sorted: those that are not here, and those that
+    came with a fetch that did not end."""
+    rows = connection.execute(
+        "SELECT DISTINCT digest FROM root_objects WHERE root IN"
+        f" (SELECT number FROM roots WHERE {_PROMISING}) AND NOT EXISTS"
+        " (SELECT 1 FROM objects WHERE objects.digest=root_objects.digest) ORDER BY digest"
     )
     return [Digest.from_raw(row[0]) for row in rows]

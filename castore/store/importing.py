@@ -173,10 +173,22 @@ class Importing:
                     sizes.setdefault(scope, {})[staged.digest.raw] = staged.size
             needs = quota.Needs(sizes, sum(staged.frames.stored_bytes for staged in mine))
             quota.check(connection, parts.config, needs, now, is_operator=granted.is_operator)
+            self._adopt_fetched(connection)
             self._holding.publish(connection, mine)
         self._holding.release(mine)
 
     # --- Helpers ---
+
+    def _adopt_fetched(self, connection: Connection) -> None:
+        """What came with a fetch that did not end is written again and has its row: no root's file tells that
+        it is new. Once is enough for who has the store open."""
+        from castore.index import promised, rebuild
+
+        parts = self._parts
+        if not parts.has_adopted_fetched:
+            found = [each for each in promised.without_row(connection) if parts.source.stat(each) is not None]
+            rebuild.adopt(connection, parts.database, found)
+            parts.has_adopted_fetched = True
 
     @cached_property
     def _sees(self) -> Callable[[Digest], bool]:

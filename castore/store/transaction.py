@@ -66,6 +66,8 @@ class Transactions:
         self.root_files = RootFiles(layout, file_mode=self.modes.file, folder_mode=self.modes.folder)
         self.is_made_here = False
         """This process made the folder, and has synced it."""
+        self.has_adopted_fetched = False
+        """What a fetch left that did not end has its rows (castore.store.importing)."""
         self.one_thread = RLock()
         """Held while the index is used: its connections are for one thread at a time."""
         self._index: IndexFile | None = None

@@ -12,7 +12,10 @@ from castore.digest import Digest
 from castore.errors import CastoreError
 from castore.gc.sweep import sweep
 from castore.gc.verify import verify
+from castore.objects.database import ObjectDatabase
 from castore.objects.finding import FindingName
+from castore.objects.memory import MemorySource
+from castore.roots.model import RootDraft, RootKind, merged
 from castore.store import Store
 from castore.store.keeping import RootChoice
 
@@ -50,7 +53,50 @@ def act_rebuild(store: Store) -> None:
     put(store, NEW)
 
 
-ACTS: list[Callable[[Store], None]] = [act_put, act_put_many, act_forget, act_gc, act_move_name, act_rebuild]
+def elsewhere(*pieces: bytes) -> ObjectDatabase:
+    """Objects that lie in another place."""
+    database = ObjectDatabase(MemorySource(), level=lambda: 3)
+    staged = map(database.stage, pieces)
+    database.source.publish([(each.digest, each.frames) for each in staged])
+    return database
+
+
+def act_import(store: Store) -> None:
+    """Two roots come, one based on the other."""
+    there = elsewhere(b"base", NEW)
+    base = merged(RootDraft(RootKind.PUT, (Digest.of(b"base"),)), "default", None, now=1.0, sequence=1)
+    draft = RootDraft(RootKind.PUT, (Digest.of(NEW), Digest.of(OLD)), name="theirs", base=base.id)
+    roots = [merged(draft, "default", None, now=2.0, sequence=2), base]
+    with store.importing() as importing:
+        for digest in importing.needed(roots):
+            importing.bring(there, digest)
+        importing.commit(roots)
+    assert store.read(Digest.of(NEW)) == NEW
+
+
+def act_fetch(store: Store) -> None:
+    """A root promises, and a part of that comes."""
+    there = elsewhere(b"first", b"second")
+    objects = Digest.of(b"first"), Digest.of(b"second")
+    root = merged(RootDraft(RootKind.PUT, objects), "default", None, now=1.0, sequence=1)
+    with store.importing() as importing:
+        importing.commit([root], lazily="origin")
+    with store.importing() as importing:
+        importing.bring(there, objects[0])
+        importing.commit_objects()
+    assert store.read(objects[0]) == b"first"
+
+
+ACTS: list[Callable[[Store], None]] = [
+    act_put,
+    act_put_many,
+    act_forget,
+    act_gc,
+    act_move_name,
+    act_rebuild,
+    act_import,
+    act_fetch,
+]
 
 
 def prepared(folder: Path) -> None:

@@ -230,6 +230,21 @@ class TestTheStore:
         assert everything(Path(store.folder) / "objects") == before
 
 
+class TestFetchThatDidNotEnd:
+    def test_what_it_left_has_its_row_with_the_next(self, store: Store, remote: Remote) -> None:
+        root = promise(store, remote, b"a", b"b", b"c")
+        # What a crash leaves between the object and its row.
+        staged = store.parts.database.stage(b"a")
+        store.parts.source.publish([(staged.digest, staged.frames)])
+        assert list(verify(store)) == []
+        assert store.stats().objects == 0
+        store.read(Digest.of(b"b"))
+        assert store.stats().objects == 2
+        assert store.want(root.objects) == 1
+        assert store.stats().objects == 3
+        assert list(verify(store)) == []
+
+
 class TestRepair:
     def test_what_is_promised_is_not_damage(self, store: Store, remote: Remote) -> None:
         root = promise(store, remote, b"a", b"b", b"c" * 99)
