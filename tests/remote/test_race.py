@@ -93,7 +93,7 @@ def race(folder: Path, settings: RemoteSettings, *, writers: int, rounds: int) -
 
 class TestOneWins:
     def test_of_some_writers(self, fast_path: Path, seaweed: Place) -> None:
-        race(fast_path, seaweed.settings, writers=3, rounds=3)
+        race(fast_path, seaweed.settings, writers=3, rounds=2)
 
     @pytest.mark.long
     def test_of_eight_in_twenty_rounds(self, fast_path: Path, seaweed: Place) -> None:
