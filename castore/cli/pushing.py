@@ -61,7 +61,7 @@ def push(
     store: StoreFolder = None,
 ) -> int:
     """The roots and all that they name are at the remote, durably. stdout lists what is new there, and what
-    is refused (15), while the others are pushed."""
+    is refused (15) or damaged here, while the others are pushed."""
     from castore import api
 
     opened = find_store(store).get()

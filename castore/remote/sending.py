@@ -11,11 +11,12 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from castore.digest import Digest
+from castore.errors import ObjectDamaged, ObjectMissing
 from castore.remote.bucket import Bucket, BucketSource
 from castore.remote.keys import OBJECTS, digest_of, object_key
 from castore.store import Store
 
-__all__ = ["Sent", "missing", "send"]
+__all__ = ["Sent", "Unsent", "missing", "send"]
 
 _LISTED_MIN = 12
 """A request that lists 1,000 keys costs some 12 times what asking for one key does."""
@@ -27,6 +28,13 @@ class Sent(NamedTuple):
 
     digest: Digest
     stored_bytes: int
+
+
+class Unsent(NamedTuple):
+    """An object that is not whole here, and how."""
+
+    digest: Digest
+    error: ObjectMissing | ObjectDamaged
 
 
 def missing(bucket: Bucket, digests: Collection[Digest]) -> list[Digest]:
@@ -68,14 +76,18 @@ def _by_listing(bucket: Bucket, shard: list[Digest]) -> tuple[list[Digest], list
     return [each for each in decided if each not in there], shard[len(decided) :]
 
 
-def send(store: Store, bucket: Bucket, digests: Iterable[Digest], tmp: str) -> Iterator[Sent]:
-    """Each object is there, durably once the bucket was settled. Raises ObjectMissing, ObjectDamaged,
-    RemoteError."""
+def send(store: Store, bucket: Bucket, digests: Iterable[Digest], tmp: str) -> Iterator[Sent | Unsent]:
+    """Each object is there, durably once the bucket was settled, but for those that are not whole here.
+
+    Raises RemoteError."""
     database = store.parts.database
     source = BucketSource(bucket, tmp)
 
-    def one(digest: Digest) -> Sent:
-        staged = database.transfer(digest, source)
+    def one(digest: Digest) -> Sent | Unsent:
+        try:
+            staged = database.transfer(digest, source)
+        except (ObjectMissing, ObjectDamaged) as error:
+            return Unsent(digest, error)
         try:
             source.put(digest, staged.frames)
         finally:

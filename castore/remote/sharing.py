@@ -77,8 +77,8 @@ def push(
     references: files of folded documents or recorded views, names, digests, ids of roots; what has no root
     gets one, as `keep` makes it. everything: all live roots of scopes that are granted, here and there; those
     that were forgotten there are left. move: a name is taken from whatever has it there. anew: objects that
-    are there are sent, too. remote: as of `connect`. Raises RemoteError, ScopeDenied, ObjectMissing,
-    ObjectDamaged, what `keep` raises; then a part may have been pushed, and no root there lacks anything.
+    are there are sent, too. remote: as of `connect`. Raises RemoteError, ScopeDenied, what `keep` raises;
+    then a part may have been pushed, and no root there lacks anything.
     """
     from castore.remote.choosing import choose
     from castore.remote.push import push

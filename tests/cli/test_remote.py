@@ -240,6 +240,28 @@ class TestPush:
         assert desk.there("pull", "latest").code == 0
         assert desk.there("cat", "latest").out == b"of here\n"
 
+    def test_what_is_damaged_here_is_refused_and_the_others_are_pushed(self, desk: Desk) -> None:
+        for name in ("poem", "verse"):
+            assert desk.here("put", "--name", name, stdin=f"of {name}\n".encode()).code == 0
+        digest = desk.here("show", "poem", "--json").rows[0]["digest"]
+        assert desk.here("tag", "both", "poem").code == 0
+        (path,) = [path for path in desk.objects("here") if digest.endswith(path.name)]
+        hurt(path, b"x")
+        done = desk.here("push", "--all", "--json")
+        assert (done.code, {row["name"]: row["outcome"] for row in done.rows}) == (
+            3,
+            {"poem": "refused", "both": "refused", "verse": "pushed"},
+        )
+        assert [path.name in digest for path in desk.objects()] == [False]
+        alone = desk.here("push", "poem", "--json")
+        assert (alone.code, alone.rows[0]["error"]) == (13, "ObjectDamaged")
+        path.unlink()
+        assert desk.here("push", "poem").code == 12
+        assert desk.here("put", "--name", "poem", stdin=b"of poem\n").code == 0
+        assert desk.here("push", "--all").code == 0
+        assert desk.there("pull", "--all").code == 0
+        assert desk.there("cat", "both").out == b"of poem\n"
+
     def test_anew_mends_what_is_damaged(self, pushed: Desk) -> None:
         path = pushed.objects()[0]
         whole = path.read_bytes()

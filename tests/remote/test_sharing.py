@@ -28,6 +28,7 @@ from castore.remote.keys import object_key, root_key
 from castore.remote.pull import PullReport, pull
 from castore.remote.push import PushReport, push
 from castore.remote.verifying import verify_at_remote
+from castore.roots.model import RootDraft, RootKind
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
 from castore.store.importing import Outcome
@@ -242,15 +243,26 @@ class TestDamageThere:
     def test_damage_here_is_not_sent(self, bucket: Bucket, here: Store, path: Path) -> None:
         from castore.errors import ObjectDamaged
 
-        file = Path(here.parts.layout.object_file(next(iter(objects_of(here))).hex))
+        digest = next(iter(objects_of(here)))
+        file = Path(here.parts.layout.object_file(digest.hex))
         data = bytearray(file.read_bytes())
         data[len(data) // 2] ^= 1
         file.chmod(0o600)
         file.write_bytes(data)
-        with pytest.raises(ObjectDamaged):
-            pushed(here, bucket, path)
-        assert list(bucket.entries("objects/")) == []
+        report = pushed(here, bucket, path)
+        assert (report.pushed, [type(each.error) for each in report.refused]) == ([], [ObjectDamaged])
+        assert bucket.head(object_key(digest)) is None
         assert list(bucket.entries("roots/")) == []
+
+    def test_what_is_based_on_what_is_damaged_here_is_refused_too(self, bucket: Bucket, here: Store) -> None:
+        lost = api.put(here, b"what will be lost " * 90)
+        base = here.keep([RootDraft(RootKind.KEEP, (lost,))])[0]
+        kept = api.put(here, b"what stays " * 90)
+        here.keep([RootDraft(RootKind.TAG, (kept,), name="based", base=base.id)])
+        Path(here.parts.layout.object_file(lost.hex)).unlink()
+        report = push(here, bucket, choose(here, [], everything=True))
+        assert {each.root.name for each in report.refused} >= {"based"}
+        assert [each.root.objects for each in report.pushed] == [(kept,)]
 
 
 class TestScopes:
