@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from castore.errors import RemoteBusy, RemoteDamaged, RemoteMissing, RemoteUnava
 from castore.remote import sweeps
 from castore.remote.bucket import Bucket
 from castore.remote.catalogue import going_roots
-from castore.remote.connecting import in_memory
+from castore.remote.connecting import connect, in_memory
 from castore.remote.gc import GcReport, collect
 from castore.remote.intents import Held, IntentOver, hold
 from castore.remote.keys import intent_key, marks_key, name_key, object_key, root_key, sweep_key
@@ -526,6 +528,33 @@ class TestDigestsOnDisk:
                     found = [each for each in asked if holds(bytes.fromhex(each.hex))]
                 assert found == [each for each in asked if each not in others]
         assert not list(tmp_path.iterdir())
+
+
+class TestOverAServer:
+    """Times and versions are those of its listings there."""
+
+    @pytest.mark.parametrize("kind", ["seaweed", "folder"])
+    def test_roots_names_and_objects_go(
+        self, request: pytest.FixtureRequest, tmp_path: Path, kind: str
+    ) -> None:
+        if kind == "folder":
+            bucket = connect("origin", RemoteSettings(url=f"file://{tmp_path}/bucket"))
+        else:
+            bucket = request.getfixturevalue("seaweed").bucket()
+        bucket.require_conditions()
+        clock = Clock()
+        clock.now = time.time()
+        gone = root(clock, 2, 3, title="b", name="n", expires=clock.now - 50)
+        lay(bucket, root(clock, 1, 2, name="m"), gone, unnamed=(4,))
+        with hold(bucket, [object_key(digests(4)[0])]):
+            held = collect(bucket, tmp=str(tmp_path), grace_seconds=0)
+            assert (held.roots_removed, held.names_removed, held.deleted_objects) == (1, 1, 1)
+        waiting = collect(bucket, tmp=str(tmp_path))
+        assert (waiting.marked, waiting.ready) == (1, 0)
+        assert collect(bucket, tmp=str(tmp_path), grace_seconds=0).deleted_objects == 1
+        assert objects_there(bucket, 1, 2, 3, 4) == [True, True, False, False]
+        assert not keys(bucket, "sweeps/") | keys(bucket, "intents/")
+        assert len(keys(bucket, "names/")) == 1
 
 
 class TestManyObjects:
