@@ -26,7 +26,7 @@ KILLED = Event(0, "killed", (), None, "", 0)
 
 _DATA_SYNCS = ("fsync", "fdatasync")
 _WRITES = ("write", "pwrite64", "writev", "pwritev", "ftruncate")
-_VOLATILE = ("index.sqlite-shm",)
+_VOLATILE = ("index.sqlite-shm", "lock")
 """Means nothing after a crash."""
 
 
@@ -137,7 +137,7 @@ def violations(
             if disk.is_ours(event.paths[0]):
                 disk.names.add(event.paths[0])
         elif event.call.startswith("link"):
-            raise AssertionError("the model knows no links yet")
+            _link(disk, *event.paths)
         elif event.call.startswith(("unlink", "rmdir")):
             _unlink(disk, event.paths[0])
     disk.needs_everything("the program ended")
@@ -192,6 +192,23 @@ def _rename(disk: _Disk, source: str, target: str) -> None:
         disk.needs_names(disk.store + "/objects", act)
     if target == disk.out:
         disk.needs_everything(act)
+    disk.names.add(target)
+
+
+def _link(disk: _Disk, source: str, target: str) -> None:
+    """The file has this name, too."""
+    if not disk.is_ours(target):
+        return
+    act = f"{disk.short(target)} got its name"
+    if os.path.dirname(target) in disk.names | disk.lost:
+        disk.complain(f"{act} before the sync of the folder of {disk.short(os.path.dirname(target))}")
+    if source in disk.lost:
+        disk.complain(f"{act} though a failed sync lost {disk.short(source)}")
+    if source in disk.bytes:
+        disk.complain(f"{act} before the sync of the bytes of {disk.short(source)}")
+    if target.startswith(disk.store + "/roots/"):
+        disk.needs_names(disk.store + "/objects", act)
+    disk.lost.discard(target)
     disk.names.add(target)
 
 

@@ -42,9 +42,15 @@ class Scenario:
     OBJECT for the digest of an object of it.
     """
 
+    beside: frozenset[str] = frozenset()
+    """Names in the folder of the store that it may leave, or that were there."""
+    exit_codes: frozenset[int] = frozenset()
+    """That it may have when a call fails, beside those of every command."""
+
     def __init__(self, name: str, *arguments: str, values: int = 0, **options: Any) -> None:
         self.name = name
         self.arguments = arguments
+        self.options = options
         self.files = int(options.get("files", 0))
         """So many are put: their paths are what it reads."""
         self.stdin = document("traced", values) if values else b""
@@ -90,6 +96,14 @@ class Scenario:
 
     def out_of(self, shell: Shell) -> str | None:
         return None if self.out is None else str(shell.folder / self.out)
+
+    def places(self, shell: Shell) -> tuple[str, ...]:
+        """What matters beside the store and OUT."""
+        return ()
+
+    def wrong(self, shell: Shell, *, is_done: bool) -> list[str]:
+        """What does not hold that must, beside what must of every store. is_done: it was run again, whole."""
+        return []
 
     def _fill(self, shell: Shell) -> None:
         store = api.init_store(shell.store)

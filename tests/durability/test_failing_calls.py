@@ -23,13 +23,14 @@ from castore.gc.sweep import sweep
 from castore.roots.model import RootDraft, RootKind
 from castore.store import Store
 from tests.durability.scenario import MORE, READING, SCENARIOS, Scenario
+from tests.durability.sharing import SHARING
 from tests.durability.shell import Shell
 from tests.durability.test_many_at_once import findings, serious
 from tests.durability.trace import CALLS, READS, Event, Traced, needs_strace, traced
 
 pytestmark = needs_strace
 
-_ALL = [*SCENARIOS, *MORE, *READING]
+_ALL = [*SCENARIOS, *MORE, *SHARING, *READING]
 _SHORT = ("fold", "gc of an unnamed object", "unfold")
 
 _ERRORS = {
@@ -86,16 +87,16 @@ def points(scenario: Scenario, shell: Shell) -> list[Point]:
     return [
         Point(event.call, event.number, kind_of(event, shell))
         for event in done.events
-        if is_ours(event, str(shell.store), scenario.out_of(shell))
+        if is_ours(event, str(shell.store), scenario.out_of(shell), scenario.places(shell))
     ]
 
 
-def is_ours(event: Event, store: str, out: str | None) -> bool:
+def is_ours(event: Event, store: str, out: str | None, places: tuple[str, ...] = ()) -> bool:
     if event.call == "fcntl" and re.search(r", F_(?:GETFD|SETFD|GETFL|DUPFD)", event.flags):
         return False
     if event.descriptor in (1, 2):
         return event.call == "write"
-    return any(path.startswith((store, out or "\0")) for path in event.paths)
+    return any(path.startswith((store, out or "\0", *places)) for path in event.paths)
 
 
 def kind_of(event: Event, shell: Shell) -> str:
@@ -143,14 +144,14 @@ def fail_at_each(ctx: Shell, scenario: Scenario, chosen: list[tuple[Point, str]]
 
 def is_met(done: Traced, shell: Shell, scenario: Scenario) -> bool:
     """Another thread, or a forked process, may have made the call of that number, on something else."""
-    ours = (str(shell.store), scenario.out_of(shell) or "\0", "(1<", "(2<")
+    ours = (str(shell.store), scenario.out_of(shell) or "\0", *scenario.places(shell), "(1<", "(2<")
     return any(each in done.injected for each in ours)
 
 
 def unclear(scenario: Scenario, done: Traced, error: str) -> list[str]:
     """What the error should have said, or not."""
     found = []
-    allowed = {0, 1, _LOCKED}
+    allowed = {0, 1, _LOCKED, *scenario.exit_codes}
     if scenario.arguments[0] == "verify":
         allowed.add(_FINDINGS)
     if error == "EIO" or "/.ctxstore/roots" in done.injected:
@@ -186,6 +187,7 @@ def after(scenario: Scenario, shell: Shell) -> list[str]:
     # told, until it is run again.
     told = ("unindexed", "purged") if scenario.arguments[0] == "purge" else ("unindexed",)
     found = [each for each in lost(scenario, shell) if not each.startswith(told)]
+    found += scenario.wrong(shell, is_done=False)
     again = shell.run(scenario.command(shell), scenario.stdin)
     if again.code != 0:
         return [*found, f"again: {again.code} {again.err}"]
@@ -199,7 +201,9 @@ def after(scenario: Scenario, shell: Shell) -> list[str]:
     sweep(late)
     found += [f"after gc: {each}" for each in findings(store)]
     found += [f"left: {each.name}" for each in (shell.store / "tmp").iterdir()]
+    found += scenario.wrong(shell, is_done=True)
     beside = {each.name for each in shell.folder.iterdir()} - {".ctxstore", "kept.json", scenario.out}
+    beside -= scenario.beside
     if not scenario.files:
         found += [f"left beside the store: {each}" for each in beside]
     late.close()

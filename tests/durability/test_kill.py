@@ -18,6 +18,7 @@ from castore.store import Store, StoreHandle
 from castore.transcript.collapse.opening import open_coordinator
 from castore.transcript.view import ViewRequest, make_view
 from tests.durability.scenario import MORE, SCENARIOS, Scenario
+from tests.durability.sharing import SHARING
 from tests.durability.shell import Shell
 from tests.durability.test_many_at_once import findings, serious
 from tests.durability.trace import Event, needs_strace, traced
@@ -30,6 +31,8 @@ _SHORT = (
     "gc of an unnamed object",
     "tag that moves a name",
     "view of a grown session",
+    "push",
+    "pull",
 )
 """Of these, the short version takes one call of each name."""
 
@@ -83,6 +86,7 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     before = check(scenario, shell)
     if before is not None:
         before.close()
+    assert scenario.wrong(shell, is_done=False) == []
     again = shell.run(scenario.command(shell), scenario.stdin)
     assert again.code == 0, again.err
     store = check(scenario, shell)
@@ -98,6 +102,7 @@ def kill_and_check(scenario: Scenario, shell: Shell, point: Point) -> bool:
     late = Store.open(shell.store, clock=lambda: time.time() + _TWO_DAYS)
     sweep(late)
     assert findings(store) == []
+    assert scenario.wrong(shell, is_done=True) == []
     assert list((shell.store / "tmp").iterdir()) == []
     late.close()
     store.close()
@@ -134,13 +139,13 @@ def check_log(scenario: Scenario, store: Store) -> None:
 
 class TestKilled:
     @pytest.mark.parametrize(
-        "scenario", [each for each in (*SCENARIOS, *MORE) if each.name in _SHORT], ids=repr
+        "scenario", [each for each in (*SCENARIOS, *MORE, *SHARING) if each.name in _SHORT], ids=repr
     )
     def test_at_some_calls(self, ctx: Shell, scenario: Scenario, record_property: Record) -> None:
         self.kill_at_each(ctx, scenario, 1, record_property)
 
     @pytest.mark.long
-    @pytest.mark.parametrize("scenario", [*SCENARIOS, *MORE], ids=repr)
+    @pytest.mark.parametrize("scenario", [*SCENARIOS, *MORE, *SHARING], ids=repr)
     def test_at_every_call(self, ctx: Shell, scenario: Scenario, record_property: Record) -> None:
         self.kill_at_each(ctx, scenario, 5 if scenario.name in _LARGE else 1_000_000, record_property)
 

@@ -12,6 +12,7 @@ import pytest
 from castore.config import SYNC_FILES_MAX
 from tests.durability.model import KILLED, violations
 from tests.durability.scenario import MORE, SCENARIOS, Scenario
+from tests.durability.sharing import SHARING, Sharing
 from tests.durability.shell import Shell, document
 from tests.durability.trace import Event, Traced, needs_strace, traced
 
@@ -44,6 +45,11 @@ FAILED = [
     for each in (*SCENARIOS, *MORE)
     # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again.
     if not each.has_unnamed
+]
+SHARED_SHORT = ("push", "pull")
+SHARED = [
+    pytest.param(each, id=each.name, marks=[] if each.name in SHARED_SHORT else [pytest.mark.long])
+    for each in SHARING
 ]
 SYNCS = ("fsync", "fdatasync", "syncfs")
 
@@ -99,6 +105,30 @@ class TestOrder:
         for _ in range(2):
             assert ctx("fold", "-o", "out.json", stdin=document("out", 1)).code == 0
         assert ctx("unfold", "out.json").out == document("out", 1)
+
+
+class TestSharing:
+    """In a bucket that is a folder the order is the same: objects, roots that name them, stdout."""
+
+    @pytest.mark.parametrize("scenario", SHARED)
+    def test_nothing_is_promised_before_it_is_on_the_disk(self, ctx: Shell, scenario: Sharing) -> None:
+        shell = scenario.prepare(ctx, 0)
+        done = run(shell, scenario.command(shell))
+        assert [violations(done.events, each) for each in (str(shell.store), *scenario.places(shell))] == [
+            [],
+            [],
+        ]
+
+    def test_without_syncs_it_is_seen(self, ctx: Shell) -> None:
+        (push,) = (each for each in SHARING if each.name == "push")
+        shell = push.prepare(ctx, 0)
+        done = run(shell, push.unsynced(shell, "all"))
+        found = violations(done.events, *push.places(shell))
+        assert any("/roots/" in words and "before the sync of the bytes" in words for words in found)
+        assert any(
+            "/roots/" in words and "before the sync of the folder of bucket/objects/" in words
+            for words in found
+        )
 
 
 class TestEverySyncIsNeeded:

@@ -12,11 +12,15 @@ import pytest
 
 from castore import api
 from castore.errors import CastoreError
+from castore.remote.connecting import connect
+from castore.remote.pull import pull
+from castore.settings import RemoteSettings
 from castore.store import Store
 from tests.durability.crew import Crew
 from tests.durability.disk import Disk, why_not
 from tests.durability.shell import Done, Shell, document
 from tests.durability.test_many_at_once import findings, serious
+from tests.remote.laws import hold_bucket
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"power can't be cut here: {why_not()}")
 
@@ -56,6 +60,8 @@ class Session:
         self.put: dict[str, bytes] = {}
         self.tags: dict[str, str] = {}
         self.gone: set[str] = set()
+        self.pushed: dict[bytes, bytes] = {}
+        """Of those folded, that are in the bucket too."""
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         done = self._run(*arguments, stdin=stdin)
@@ -81,6 +87,13 @@ class Session:
     def do_tag(self, name: str, digest: str, *options: str) -> None:
         self.run("tag", name, digest, *options)
         self.tags[name] = digest
+
+    def do_push(self) -> None:
+        """To a bucket on the same disk."""
+        if not self.pushed:
+            self.run("remote", "add", "origin", f"file://{self.shell.folder}/bucket")
+        self.run("push", "--all")
+        self.pushed |= self.folded
 
     def do_lose_index(self) -> None:
         """By hand: the next write makes it anew."""
@@ -126,8 +139,27 @@ class Session:
             named = store.named_roots(name)
             if [str(each) for root in named for each in root.objects] != [digest]:
                 found.append(f"tag {name}")
+        found += self.broken_there() if self.pushed else []
         documents = {str(root.document.digest) for root in store.roots() if root.document}
         return found + sorted(f"{digest} came back" for digest in documents & self.gone)
+
+    def broken_there(self) -> list[str]:
+        """Of what was pushed, what another store can't have."""
+        bucket = connect("origin", RemoteSettings(url=f"file://{self.shell.folder}/bucket"))
+        with tempfile.TemporaryDirectory() as folder:
+            other = Store.init(Path(folder) / "store")
+            try:
+                hold_bucket(bucket, other)
+                pull(other, bucket, everything=True)
+                return [
+                    f"the pushed {source[:20]!r}"
+                    for folded, source in self.pushed.items()
+                    if not gives(lambda folded=folded: api.unfold_bytes(other, folded), source)  # type: ignore[misc]
+                ]
+            except (AssertionError, CastoreError) as error:
+                return [f"in the bucket: {error}"]
+            finally:
+                other.close()
 
 
 def gives(read: Callable[[], bytes], wanted: bytes) -> bool:
@@ -146,12 +178,16 @@ class TestPowerLoss:
                 lambda: session.do_put(b"a log of no use " * 200),
                 lambda: session.do_tag("kept", next(iter(session.put))),
                 lambda: session.do_fold_to_file("to a file", "out.json"),
+                session.do_push,
             ],
             [
                 lambda: session.do_fold("first"),
                 lambda: session.do_forget_and_collect(session.do_fold("doomed")),
             ],
-            [lambda: session.do_fold("large", 90), lambda: session.do_fold_to_file("again", "out.json")],
+            [
+                lambda: session.do_fold("large", 90),
+                lambda: session.do_fold_to_file("again", "out.json"),
+            ],
             [
                 lambda: session.do_put(b"another log " * 200),
                 lambda: session.do_tag("kept", list(session.put)[-1], "--move"),
@@ -178,10 +214,13 @@ class TestPowerLoss:
         session = Session(shell, unsynced)
         session.do_fold("first")
         session.do_fold_to_file("to a file", "out.json")
+        session.do_push()
         assert session.broken() == []
         disk.cut()
         disk.restore()
         assert len(session.broken()) >= 1
+        if which == "all":
+            assert session.broken_there() != []
 
     @pytest.mark.parametrize("cuts", [1, pytest.param(50, marks=pytest.mark.long)])
     def test_at_random_moments_of_two_writers_and_a_sweep(
