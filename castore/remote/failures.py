@@ -22,6 +22,7 @@ _CREDENTIAL_HOSTS = re.compile(
 """Whom the client asks for credentials, where the environment has none, or what is to be changed for some."""
 
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
+_UNTRUSTED = "InvalidCertificate("
 _BEYOND_END = ("status code: 416", "StartTooLarge")
 _TRANSPORT = ("HTTP error", "HttpError", "reqwest", "hyper")
 _CLIENT_ERRORS = frozenset(("GenericError", "InvalidPathError", "JoinError", "NotModifiedError", "BaseError"))
@@ -58,6 +59,10 @@ class Failure:
             return RemoteMissing(remote, f"the bucket of remote '{remote}' is not there", **fields)
         if self.kind == "unsupported":
             return RemoteUnconditional(remote, f"remote '{remote}' can't do a conditional write", **fields)
+        if self.kind == "untrusted":
+            words = f"the certificate of the server of remote '{remote}' is not one that is trusted here"
+            hint = "is its endpoint right? SSL_CERT_FILE names a file with more of those who are trusted"
+            return RemoteUnavailable(remote, words, hint=hint, **fields)
         if self.kind == "timeout":
             return RemoteUnavailable(remote, f"remote '{remote}' did not answer {what} in time", **fields)
         if self.kind == "unreachable":
@@ -100,6 +105,8 @@ def _kind(
         return "denied", False
     if status is not None:
         return "failed", status >= 500 or status in (408, 409, 429)
+    if _UNTRUSTED in text:
+        return "untrusted", False
     if "kind: Timeout" in text or "timed out" in text:
         return "timeout", True
     is_transport = name not in _CLIENT_ERRORS or any(each in text for each in _TRANSPORT)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from castore.remote.bucket import Bucket
+from castore.remote.failures import read_failure
 from castore.remote.keys import OBJECTS, ROOTS, name_key
 from castore.settings import RemoteSettings
 from tests.cli.conftest import Done
@@ -244,6 +245,20 @@ def _first_object(bucket: Bucket) -> tuple[str, bytes]:
     found = bucket.get(key)
     assert found is not None
     return key, found[0]
+
+
+class TestCertificates:
+    def test_one_that_nobody_here_trusts(self) -> None:
+        """It is told at once, and as what it is: trying again would not help."""
+        text = (
+            "HTTP error: error sending request\n\nDebug source:\n{ error: InvalidCertificate(UnknownIssuer) }"
+        )
+        failure = read_failure("GenericError", text, operation="get")
+        assert not failure.is_passing
+        error = failure.error("origin", "get", "format")
+        assert error.exit_code == 16
+        assert "certificate" in error.message
+        assert "SSL_CERT_FILE" in (error.hint or "")
 
 
 class TestDamagedThere:
