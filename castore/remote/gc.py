@@ -8,8 +8,8 @@ Laws:
 - Where a root, a name or an intent can't be read nothing is deleted: what it names is not known.
 - A gc that is killed leaves its sweep, which is over in its time; the next one does the rest.
 
-Neither intents nor sweeps need conditional writes, so a gc runs in a bucket without; docs/sharing.md says what
-does not hold there.
+Neither intents nor sweeps need conditional writes, so a gc runs in a bucket without; docs/sharing.md says
+what does not hold there.
 Memory: some 300 bytes a root, and the objects of some shards; what roots name is on disk, 32 bytes each.
 """
 
