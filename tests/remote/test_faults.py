@@ -173,6 +173,23 @@ class TestHurtInTheMiddle:
         proxy.script(".")
         ended_by_a_push(machine, direct)
 
+    @pytest.mark.parametrize("part", ["names/", "roots/", "format", "intents/"])
+    def test_a_write_that_was_done_and_not_answered(
+        self, patient: Machine, proxy: Proxy, direct: Bucket, part: str
+    ) -> None:
+        """What the second try finds in its way is of our own doing, and nobody else's."""
+        for text in ("first", "second"):
+            digest = patient.done("put", stdin=text.encode()).out.decode().strip()
+            patient.done("tag", "newest", digest, "--move")
+            proxy.script("l" + "." * 10_000, methods="PUT", part=part)
+            patient.done("push", "origin", "newest")
+            assert proxy.hurt["l"] == 1
+        with patient.store() as store:
+            assert hold_bucket(direct, store) == 2
+        other = Machine(patient.folder.parent / "two", direct.settings)
+        other.done("pull", "origin", "newest")
+        assert other.done("cat", "newest").out == b"second"
+
     def test_at_some_requests(self, machine: Machine, proxy: Proxy, direct: Bucket) -> None:
         self.lose_each(machine, proxy, direct, 7)
 
