@@ -42,15 +42,18 @@ def find(
     *,
     everything: bool = False,
     chains: bool = True,
+    is_to_forget: bool = False,
 ) -> Found:
     """The live roots there that `texts` mean, or all that the caller may use; and what they are based on,
     and the records of a log before them, unless chains is False.
+
+    is_to_forget: those too that are forgotten already, so that doing it again, or at once, is no mistake.
 
     A text is an existing file (a folded document, or a recorded view), a name, a root's id, the digest of a
     document or an object, 6 or more digits of one of these, or a pasted reference.
     Raises NameMissing, ObjectMissing, NotFound, DigestAmbiguous for what nothing there is; RemoteDamaged.
     """
-    run = _Search(store, bucket, names, chains=chains)
+    run = _Search(store, bucket, names, chains=chains, is_to_forget=is_to_forget)
     if everything:
         run.take_all()
     for text in texts:
@@ -61,8 +64,11 @@ def find(
 class _Search:
     """One run; all roots are read at most once."""
 
-    def __init__(self, store: Store, bucket: Bucket, names: Names, *, chains: bool) -> None:
+    def __init__(
+        self, store: Store, bucket: Bucket, names: Names, *, chains: bool, is_to_forget: bool
+    ) -> None:
         self.found = Found()
+        self._is_to_forget = is_to_forget
         self._chains = chains
         self._bucket = bucket
         self._names = names
@@ -159,13 +165,9 @@ class _Search:
     # --- Helpers ---
 
     def _live(self) -> list[Root]:
-        """All roots there that the caller may use: read once."""
+        """All roots there that the caller may use, and that may be meant: read once."""
         if self._all is None:
-            self._all = [
-                found.root
-                for found in self._roots.all()
-                if found.root.is_live(self._now) and self._grants.covers(found.root.scope)
-            ]
+            self._all = [found.root for found in self._roots.all() if self._may_take(found.root)]
         return self._all
 
     def _matching(self, is_meant: Callable[[Root], bool]) -> list[Root]:
@@ -177,13 +179,15 @@ class _Search:
         naming = [root for root in self._live() if not wanted.isdisjoint(root.objects)]
         if not naming:
             raise ObjectMissing(str(digests[0]))
+        naming = [root for root in naming if root.is_live(self._now)] or naming
         return max(naming, key=lambda root: (len(wanted.intersection(root.objects)), -len(root.objects)))
 
     def _one(self, root_id: str) -> Root | None:
         found = self._roots.get(root_id)
-        if found is None or not found.root.is_live(self._now) or not self._grants.covers(found.root.scope):
-            return None
-        return found.root
+        return None if found is None or not self._may_take(found.root) else found.root
+
+    def _may_take(self, root: Root) -> bool:
+        return (self._is_to_forget or root.is_live(self._now)) and self._grants.covers(root.scope)
 
     def _take(self, root: Root) -> None:
         """The root, after all that it is based on."""

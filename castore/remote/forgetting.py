@@ -25,11 +25,14 @@ def forget(
 ) -> list[Root]:
     """The roots there that `texts` mean are forgotten; what they are based on is not. As they are then.
 
+    Those that were forgotten already expire no later than they did.
+
     texts: see castore.remote.finding. Raises ScopeDenied, NotFound, RemoteError.
     """
     bucket.require_format()
     roots = RemoteRoots(bucket)
-    found = find(store, bucket, Names(bucket, roots, Tracking(store, bucket.remote)), texts, chains=False)
+    names = Names(bucket, roots, Tracking(store, bucket.remote))
+    found = find(store, bucket, names, texts, chains=False, is_to_forget=True)
     grants = Grants(store.granted, bucket.settings.granted)
     for scope in {root.scope for root in found.roots}:
         grants.require(scope)

@@ -48,7 +48,8 @@ class Sharing(Scenario):
     """
 
     beside = frozenset({_BUCKET, _BUNDLE})
-    exit_codes = frozenset({16})
+    # 3: roots whose objects can't be read are refused, and the others are pushed.
+    exit_codes = frozenset({3, 16})
 
     def places(self, shell: Shell) -> tuple[str, ...]:
         return (str(shell.folder / _BUCKET),)

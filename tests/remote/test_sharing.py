@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from castore.remote.keys import object_key, root_key
 from castore.remote.pull import PullReport, pull
 from castore.remote.push import PushReport, push
 from castore.remote.verifying import verify_at_remote
+from castore.roots.files import encode_root
 from castore.roots.model import RootDraft, RootKind
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
@@ -240,6 +242,16 @@ class TestDamageThere:
         with pytest.raises(RemoteDamaged):
             pulled(there, bucket, path)
 
+    def test_a_root_that_claims_another_scope(
+        self, bucket: Bucket, here: Store, there: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        root = here.roots()[0]
+        bucket.put(root_key(root.id), encode_root(replace(root, scope="team/b")))
+        with pytest.raises(RemoteDamaged):
+            pull(there, bucket, everything=True)
+        assert there.roots() == []
+
     def test_damage_here_is_not_sent(self, bucket: Bucket, here: Store, path: Path) -> None:
         from castore.errors import ObjectDamaged
 
@@ -338,6 +350,27 @@ class TestForgotten:
         assert [each.id for each in push(here, bucket, everything).left] == [root.id]
         assert push(here, bucket, everything, restore=True).left == []
         assert forget(here, bucket, [str(path)], dry_run=True)
+
+    def test_again_is_no_mistake_and_at_once_only_shortens(
+        self, bucket: Bucket, here: Store, path: Path
+    ) -> None:
+        pushed(here, bucket, path)
+        first = forget(here, bucket, [str(path)])
+        assert forget(here, bucket, [str(path)]) == first
+        [over] = forget(here, bucket, [str(path), first[0].id], at_once=True)
+        assert over.expires is not None
+        assert over.is_expired(here.parts.clock())
+        assert forget(here, bucket, [str(path)]) == [over]
+
+    def test_what_is_live_is_meant_before_what_is_forgotten(
+        self, bucket: Bucket, here: Store, path: Path, tmp_path: Path
+    ) -> None:
+        both = folded(here, tmp_path / "both.json", f"[{DOCUMENT},{OTHER}]")
+        pushed(here, bucket, path, both)
+        digest = str(here.document_roots(Digest.of(path.read_bytes()))[0].objects[0])
+        [small] = forget(here, bucket, [digest])
+        [large] = forget(here, bucket, [digest])
+        assert len(small.objects) < len(large.objects)
 
     def test_nothing_there(self, bucket: Bucket, here: Store, path: Path) -> None:
         with pytest.raises(RemoteMissing):
