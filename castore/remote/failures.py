@@ -74,9 +74,9 @@ class Failure:
             return RemoteUnavailable(
                 remote, words, hint="is it one? see its URL in 'ctx remote list'", **fields
             )
-        hint = "is its region right? see 'ctx remote list'" if self.status in (301, 307, 308) else None
+        elsewhere = "is its region right? see 'ctx remote list'" if self.status in (301, 307, 308) else None
         words = f"remote '{remote}' failed to do {what}" + (f": {told}" if told else "")
-        return RemoteUnavailable(remote, words, hint=hint, **fields)
+        return RemoteUnavailable(remote, words, hint=elsewhere, **fields)
 
 
 def read_failure(name: str, text: str, *, operation: str) -> Failure:
