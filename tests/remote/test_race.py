@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from castore.remote.roots import RemoteRoots
 from castore.settings import RemoteSettings
 from tests.remote.laws import hold_bucket
 from tests.remote.machine import Machine
+from tests.remote.proxy import Proxy
 from tests.remote.servers import Place
 
 NAME = "newest"
@@ -93,7 +95,12 @@ def race(folder: Path, settings: RemoteSettings, *, writers: int, rounds: int) -
 
 class TestOneWins:
     def test_of_some_writers(self, fast_path: Path, seaweed: Place) -> None:
-        race(fast_path, seaweed.settings, writers=3, rounds=2)
+        """Each write of the name comes a second late, when all have looked: the condition decides."""
+        with Proxy.before(seaweed.server.endpoint) as proxy:
+            proxy.delay_seconds = 1.0
+            proxy.script("d", methods="PUT", part="names/")
+            race(fast_path, replace(seaweed.settings, endpoint=proxy.endpoint), writers=3, rounds=2)
+            assert proxy.hurt["d"] > 3
 
     @pytest.mark.long
     def test_of_eight_in_twenty_rounds(self, fast_path: Path, seaweed: Place) -> None:
