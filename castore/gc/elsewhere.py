@@ -26,7 +26,7 @@ from castore.gc.look import RootLook
 from castore.gc.mending import Facts
 from castore.layout import SHARDS
 from castore.objects.database import ObjectDatabase, Staged
-from castore.roots.model import REMOTE, Root, alone, is_bound, lasting, log_root_id, without
+from castore.roots.model import REMOTE, Root, alone, forgotten, is_bound, lasting, log_root_id, without
 from castore.store.transaction import Transactions, new_nesting
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def arrive(parts: Transactions, facts: Facts, look: RootLook, brought: Brought) 
     if not brought.roots:
         return
     now = parts.clock()
-    based = _based(look, facts, brought)
+    based = _based(look, facts, brought, now)
     chosen = _chosen(parts, facts, brought, based, now)
     for root in sorted(chosen.values(), key=lambda each: (each.created, each.sequence)):
         look.sequence += 1
@@ -140,14 +140,15 @@ class _Based(NamedTuple):
     expires: float | None
 
 
-def _based(look: RootLook, facts: Facts, brought: Brought) -> dict[str, list[_Based]]:
-    """By the id of each root that was brought: the roots that are based on it, here or among the brought."""
+def _based(look: RootLook, facts: Facts, brought: Brought, now: float) -> dict[str, list[_Based]]:
+    """By the id of each root that was brought: the roots that are based on it, here or among the brought, and
+    have not expired."""
     found: dict[str, list[_Based]] = {root_id: [] for root_id in brought.roots}
     roots = [*facts.lost, *brought.roots.values()]
     links = [(root.base, _Based(root.id, root.scope, root.expires)) for root in roots]
     links += [(link.base, _Based(each, link.scope, link.expires)) for each, link in look.links.items()]
     for base, based in links:
-        if base in found:
+        if base in found and (based.expires is None or based.expires > now):
             found[base].append(based)
     return found
 
@@ -158,13 +159,14 @@ def _chosen(
     """Of the roots that were brought those that may come, each after its base, without what was purged."""
     lost = {root.id for root in facts.lost}
     wanted = _wanted_roots(parts, facts)
-    names = _names(parts) if any(root.name is not None for root in brought.roots.values()) else {}
+    names = _names(parts, facts) if any(root.name is not None for root in brought.roots.values()) else {}
     chosen: dict[str, Root] = {}
     for root in _bases_first(brought.roots.values()):
         is_needed = root.id in wanted or (based[root.id] and _root(parts, root.id) is None)
         if root.id in lost or not is_needed:
             continue
-        is_taken = root.name is not None and names.get((root.scope, root.name), root.id) != root.id
+        named = (root.scope, root.name) if root.name is not None and root.is_live(now) else None
+        is_taken = named is not None and names.get(named, root.id) != root.id
         if (is_taken or alone(root).is_expired(now)) and not based[root.id]:
             continue
         if any(each.scope != root.scope for each in based[root.id]):
@@ -172,8 +174,12 @@ def _chosen(
         if root.base is not None and not _has_base(parts, root, chosen, lost):
             continue
         left = _unpurged(parts, root)
-        if left is not None:
-            chosen[root.id] = left
+        if left is None:
+            continue
+        # As any root that has lost its name, it is kept for those alone that are based on it.
+        chosen[root.id] = forgotten(left, now=now, grace_seconds=0) if is_taken else left
+        if named is not None and not is_taken:
+            names[named] = root.id
     return chosen
 
 
@@ -238,12 +244,12 @@ def _readable(parts: Transactions) -> Iterator[Root]:
                 yield root
 
 
-def _names(parts: Transactions) -> dict[tuple[str, str], str]:
+def _names(parts: Transactions, facts: Facts) -> dict[tuple[str, str], str]:
     """By scope and name the id of the live root that has it."""
     now = parts.clock()
     return {
         (root.scope, root.name): root.id
-        for root in _readable(parts)
+        for root in (*facts.lost, *_readable(parts))
         if root.name is not None and root.is_live(now)
     }
 

@@ -261,6 +261,24 @@ class TestRoots:
         assert found_in(store) == []
         store.close()
 
+    def test_a_base_that_lost_its_name_is_kept_for_what_needs_it(self, store: Store, bucket: Bucket) -> None:
+        base = store.tag("named", api.put(store, b"a base " * 90).hex, move=True)
+        with store.batch() as batch:
+            staged = batch.stage(b"more " * 90)
+            document = Content(Digest.of(b"view"), 4)
+            draft = RootDraft(RootKind.VIEW, (staged.digest,), document=document, base=base.id)
+            batch.commit(draft)
+        push(store, bucket, choose(store, (), everything=True), move=True)
+        store.tag("named", api.put(store, b"of another root " * 40).hex, move=True)
+        damage(store.parts.layout.root_file(base.id))
+        store = without_index(store)
+        assert not mended(store, bucket).remaining
+        back = store.parts.root_files.read(base.id)
+        assert (back.expires, back.forgotten is None) == (None, False)
+        assert base.id not in [each.id for each in store.named_roots("named") if each.forgotten is None]
+        assert found_in(store) == []
+        store.close()
+
     def test_what_is_over_there_stays_away(self, store: Store, bucket: Bucket) -> None:
         root = store.named_roots("named")[0]
         forget(store, bucket, ["named"], at_once=True)
