@@ -235,7 +235,8 @@ def _told_of_pull(done: PullReport, name: str, as_json: bool, *, sums_up: bool =
     rows = [_record("pulled", each.root) for each in new]
     rows += [_record("refused", root, errors[root.id]) for root in refused]
     output.table(rows, as_json)
-    code = _reported(list(errors.values()), as_json, is_partly=bool(new or same))
+    told = [*errors.values(), *done.damaged]
+    code = _reported(told, as_json, is_partly=bool(new or same))
     if sums_up and (as_json or output.is_attended()):
         words = f"nothing to pull from '{name}'" + (f": {plural(same, 'root')} here already" if same else "")
         if new:

@@ -18,6 +18,7 @@ from castore.remote.bucket import Bucket
 from castore.remote.keys import root_key
 from castore.remote.names import Names
 from castore.remote.roots import Grants, RemoteRoots
+from castore.roots.joining import has_its_id
 from castore.roots.model import LAST, STATE, Root, log_root_id
 from castore.store import Store
 from castore.store.lookup import pasted
@@ -28,10 +29,12 @@ __all__ = ["Found", "find"]
 @dataclass(slots=True)
 class Found:
     """The roots that were meant, each after what it is based on, distinct. unnamed: of all, those that are
-    left, as the name that they were given means something else there by now."""
+    left, as the name that they were given means something else there by now. damaged: why others, of all that
+    were looked at, could not be told from what was meant."""
 
     roots: list[Root] = field(default_factory=list)
     unnamed: list[Root] = field(default_factory=list)
+    damaged: list[RemoteDamaged] = field(default_factory=list)
 
 
 def find(
@@ -57,7 +60,13 @@ def find(
     if everything:
         run.take_all()
     for text in texts:
-        run.take(text)
+        try:
+            run.take(text)
+        except NotFound:
+            if run.found.damaged:
+                # It may be what was meant.
+                raise run.found.damaged[0] from None
+            raise
     return run.found
 
 
@@ -80,15 +89,16 @@ class _Search:
         self._taken: set[str] = set()
 
     def take_all(self) -> None:
+        """One that can't be read, or lacks what it needs, keeps no other from being found."""
         for root in self._live():
-            if root.name is None:
-                self._take(root)
-                continue
-            record = self._names.get(root.scope, root.name)
-            if record is None or record.root == root.id:
-                self._take(root)
-            else:
-                self.found.unnamed.append(root)
+            try:
+                record = None if root.name is None else self._names.get(root.scope, root.name)
+                if record is None or record.root == root.id:
+                    self._take(root)
+                else:
+                    self.found.unnamed.append(root)
+            except RemoteDamaged as error:
+                self.found.damaged.append(error)
 
     def take(self, text: str) -> None:
         if os.path.isfile(text):
@@ -167,7 +177,10 @@ class _Search:
     def _live(self) -> list[Root]:
         """All roots there that the caller may use, and that may be meant: read once."""
         if self._all is None:
-            self._all = [found.root for found in self._roots.all() if self._may_take(found.root)]
+            found = [each.root for each in self._roots.all(self.found.damaged)]
+            self._all = [root for root in found if self._may_take(root)]
+            self.found.damaged += [self._made_up(root) for root in self._all if not has_its_id(root)]
+            self._all = [root for root in self._all if has_its_id(root)]
         return self._all
 
     def _matching(self, is_meant: Callable[[Root], bool]) -> list[Root]:
@@ -184,7 +197,15 @@ class _Search:
 
     def _one(self, root_id: str) -> Root | None:
         found = self._roots.get(root_id)
-        return None if found is None or not self._may_take(found.root) else found.root
+        if found is None or not self._may_take(found.root):
+            return None
+        if not has_its_id(found.root):
+            raise self._made_up(found.root)
+        return found.root
+
+    def _made_up(self, root: Root) -> RemoteDamaged:
+        """Of a root that claims another scope or content than it was written with."""
+        return RemoteDamaged(self._bucket.remote, root_key(root.id), "its id is not that of what it says")
 
     def _may_take(self, root: Root) -> bool:
         return (self._is_to_forget or root.is_live(self._now)) and self._grants.covers(root.scope)

@@ -46,10 +46,11 @@ class Lost(NamedTuple):
 @dataclass(slots=True)
 class PullReport:
     """imported: what became of each root. lost: those that could not come. unnamed: left, as the name that
-    they were given means something else there. objects: that were brought, in files of `stored_bytes`."""
+    they were given means something else there. damaged: of all, roots that can't be read. objects: that were brought, in files of `stored_bytes`."""
 
     imported: list[Imported] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
+    damaged: list[RemoteDamaged] = field(default_factory=list)
     unnamed: list[Root] = field(default_factory=list)
     objects: int = 0
     stored_bytes: int = 0
@@ -81,6 +82,7 @@ def pull(
     run = _Pull(store, bucket, names, tracking, move=move, lazily=lazily, progress=progress)
     run.is_asked = not everything
     run.report.unnamed = found.unnamed
+    run.report.damaged = found.damaged if everything else []
     try:
         for batch in batches(_ordered(found.roots)):
             run.batch(batch)

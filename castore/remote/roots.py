@@ -79,10 +79,23 @@ class RemoteRoots:
             if root_id is not None:
                 yield root_id
 
-    def all(self) -> Iterator[Stored]:
-        """Every root there, by id; one that goes meanwhile is left out. Raises as `get`."""
-        for found in self.bucket.map(self.get, self.ids()):
-            if found is not None:
+    def all(self, damaged: list[RemoteDamaged] | None = None) -> Iterator[Stored]:
+        """Every root there, by id; one that goes meanwhile is left out. Raises as `get`; but damage is put in
+        `damaged`, if that is given, and the root left out."""
+
+        def one(root_id: str) -> Stored | RemoteDamaged | None:
+            try:
+                return self.get(root_id)
+            except RemoteDamaged as error:
+                if damaged is None:
+                    raise
+                return error
+
+        for found in self.bucket.map(one, self.ids()):
+            if isinstance(found, RemoteDamaged):
+                assert damaged is not None
+                damaged.append(found)
+            elif found is not None:
                 yield found
 
     def put(self, root: Root, *, now: float) -> tuple[Root, bool]:

@@ -242,15 +242,29 @@ class TestDamageThere:
         with pytest.raises(RemoteDamaged):
             pulled(there, bucket, path)
 
-    def test_a_root_that_claims_another_scope(
-        self, bucket: Bucket, here: Store, there: Store, path: Path
+    @pytest.mark.parametrize("how", ["not JSON", "of another scope", "on a base that is gone"])
+    def test_a_damaged_root_keeps_no_other_from_coming(
+        self, bucket: Bucket, here: Store, there: Store, path: Path, tmp_path: Path, how: str
     ) -> None:
-        pushed(here, bucket, path)
-        root = here.roots()[0]
-        bucket.put(root_key(root.id), encode_root(replace(root, scope="team/b")))
+        both = folded(here, tmp_path / "both.json", OTHER)
+        push(here, bucket, choose(here, [], everything=True))
+        [root] = [
+            root
+            for root in here.roots()
+            if root.document == here.document_roots(Digest.of(both.read_bytes()))[0].document
+        ]
+        changed = {
+            "not JSON": b"{",
+            "of another scope": encode_root(replace(root, scope="team/b")),
+            "on a base that is gone": encode_root(replace(root, base="0" * 32)),
+        }
+        bucket.put(root_key(root.id), changed[how])
+        report = pull(there, bucket, everything=True)
+        assert [type(error) for error in report.damaged] == [RemoteDamaged]
+        assert unfolded(there, path) == DOCUMENT
+        assert len(there.roots()) == 1
         with pytest.raises(RemoteDamaged):
-            pull(there, bucket, everything=True)
-        assert there.roots() == []
+            pulled(there, bucket, both)
 
     def test_damage_here_is_not_sent(self, bucket: Bucket, here: Store, path: Path) -> None:
         from castore.errors import ObjectDamaged
