@@ -46,7 +46,9 @@ class Lost(NamedTuple):
 @dataclass(slots=True)
 class PullReport:
     """imported: what became of each root. lost: those that could not come. unnamed: left, as the name that
-    they were given means something else there. damaged: of all, roots that can't be read. objects: that were brought, in files of `stored_bytes`."""
+    they were given means something else there. damaged: of all, why others can't be read or lack what they
+    are based on. objects: that were brought, in files of `stored_bytes`.
+    """
 
     imported: list[Imported] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
