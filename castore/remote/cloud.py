@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from castore.errors import RemoteDamaged, RemoteUnconditional
+from castore.remote import clock
 from castore.remote.failures import is_beyond_end, is_no_bucket, is_no_range, read_failure
 from castore.remote.service import Entry
 
@@ -201,7 +202,8 @@ class Cloud:
         """What `call` gives. Raises RemoteError; as they are, FileNotFoundError and refused conditions."""
         from obstore import exceptions
 
-        begun, pause = time.monotonic(), _BACKOFF_SECONDS
+        # By a clock that counts while the machine sleeps: a delete must not be tried again hours later.
+        begun, pause = clock.elapsed(), _BACKOFF_SECONDS
         while True:
             try:
                 return call()
@@ -217,7 +219,7 @@ class Cloud:
                 if operation == "get" and is_no_range(str(error)):
                     raise _NoRanges from None
                 failure = read_failure(type(error).__name__, str(error), operation=operation)
-                elapsed = time.monotonic() - begun
+                elapsed = clock.elapsed() - begun
                 if not failure.is_passing or elapsed + pause > self._retry_seconds:
                     raise failure.error(self._remote, operation, key) from None
             time.sleep(pause * random.uniform(0.5, 1))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from castore.digest import Digest
-from castore.errors import RemoteBusy, RemoteDamaged, RemoteMissing, RemoteUnavailable
+from castore.errors import InvalidConfig, RemoteBusy, RemoteDamaged, RemoteMissing, RemoteUnavailable
 from castore.remote import sweeps
 from castore.remote.bucket import Bucket
 from castore.remote.catalogue import going_roots
@@ -37,7 +37,7 @@ from castore.remote.spool import DigestSpool
 from castore.remote.sweeps import Sweeping
 from castore.roots.files import encode_root
 from castore.roots.model import Root, RootDraft, RootKind, forgotten, merged
-from castore.settings import RemoteSettings
+from castore.settings import RemoteSettings, parse_config
 
 DAY = 86_400
 
@@ -346,9 +346,16 @@ class TestTimes:
     """Each holds by its own clock, or the server's, and no request outlives a sweep."""
 
     def test_the_longest_request_is_over_before_a_sweep_is(self) -> None:
-        longest = 300
-        # As castore.remote.cloud tries: for as long as `retry`, and the last try for as long as `timeout`.
-        assert SWEEP_DELETES_SECONDS + 2 * longest + longest // 2 < SWEEP_SECONDS < INTENT_SECONDS / 2
+        timeout = retry = 300
+        for key in ("timeout", "retry"):
+            text = f'[remote.origin]\nurl = "s3://bucket"\n{key} = "%ds"\n'
+            parse_config(text % 300)
+            with pytest.raises(InvalidConfig):
+                parse_config(text % 301)
+        # As castore.remote.cloud tries: the last call begins before `retry` is over, and in it the client
+        # library tries for as long itself; its last try takes `timeout`.
+        longest = retry + retry + timeout
+        assert SWEEP_DELETES_SECONDS + longest < SWEEP_SECONDS < INTENT_SECONDS / 2
 
     def test_an_intent_over_its_time_is_deleted_and_keeps_nothing(self, bucket: Bucket, clock: Clock) -> None:
         lay(bucket, unnamed=(1,))
