@@ -76,6 +76,7 @@ def push(
             anew=anew,
             dry_run=dry_run,
             progress=progress,
+            on_wait=lambda: output.note(f"waits for a gc at '{name}' to end, 20 minutes at most"),
         )
     output.table(_push_records(done, dry_run), as_json)
     errors: list[CastoreError] = [each.error for each in done.refused]

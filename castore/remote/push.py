@@ -11,6 +11,7 @@ Laws:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -72,20 +73,22 @@ def push(
     restore: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> PushReport:
     """Each of `roots` is in the bucket with its objects, durably; those in the report's `refused` are not.
 
     roots: as `castore.remote.choosing` gives them, bases before what is based on them. move: a name is
     taken from whatever root has it there. anew: objects are sent that are there, too, and roots and names
-    that are damaged there are replaced. restore: a root that
-    was forgotten there is live again; else it is left. dry_run: what would be sent is counted, and nothing
-    written. Raises ScopeDenied, RemoteError; then a part may have been pushed, and nothing that is there
-    lacks anything.
+    that are damaged there are replaced. restore: a root that was forgotten there is live again; else it is
+    left. dry_run: what would be sent is counted, and nothing written. on_wait: is called once, before it
+    waits for a gc there, 20 minutes at most. Raises ScopeDenied, RemoteError; then a part may have been
+    pushed, and nothing that is there lacks anything.
     """
     grants = Grants(store.granted, bucket.settings.granted)
     for scope in {root.scope for root in roots}:
         grants.require(scope)
     run = _Push(store, bucket, move=move, anew=anew, restore=restore, progress=progress)
+    run.on_wait = on_wait
     run.bases = {root.base for root in roots if root.base is not None}
     if dry_run:
         for batch in batches(roots):
@@ -125,8 +128,15 @@ class _Push:
         self._now = store.parts.clock()
         self._lacking: dict[object, CastoreError] = {}
         """Of roots, by their ids, and of logs, that lack an object there, the reason."""
+        self.on_wait: Callable[[], None] | None = None
         self.bases: set[str] = set()
         """What others are based on is pushed though it was forgotten there."""
+
+    def _waited(self, seconds: float) -> None:
+        if self.on_wait is not None:
+            self.on_wait()
+            self.on_wait = None
+        time.sleep(seconds)
 
     def count(self, roots: Sequence[Root]) -> None:
         """What would be sent."""
@@ -149,7 +159,7 @@ class _Push:
             return
 
     def _try(self, batch: Sequence[Root]) -> None:
-        with hold(self._bucket, _keys(batch)) as held:
+        with hold(self._bucket, _keys(batch), sleep=self._waited) as held:
             roots, left, refused = self._acceptable(batch)
             objects = _objects_of(roots)
             absent = objects if self._anew else missing(self._bucket, objects)

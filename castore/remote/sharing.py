@@ -71,14 +71,16 @@ def push(
     anew: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> PushReport:
     """What `references` mean is at the remote, with all objects, durably; what was refused is in the report.
 
     references: files of folded documents or recorded views, names, digests, ids of roots; what has no root
     gets one, as `keep` makes it. everything: all live roots of scopes that are granted, here and there; those
     that were forgotten there are left. move: a name is taken from whatever has it there. anew: objects that
-    are there are sent, too. remote: as of `connect`. Raises RemoteError, ScopeDenied, what `keep` raises;
-    then a part may have been pushed, and no root there lacks anything.
+    are there are sent, too. on_wait: is called before it waits for a gc there. remote: as of `connect`.
+    Raises RemoteError, ScopeDenied, what `keep` raises; then a part may have been pushed, and no root there
+    lacks anything.
     """
     from castore.remote.choosing import choose
     from castore.remote.push import push
@@ -100,6 +102,7 @@ def push(
         restore=not everything,
         dry_run=dry_run,
         progress=progress,
+        on_wait=on_wait,
     )
 
 

@@ -28,6 +28,7 @@ from castore.remote.forgetting import forget
 from castore.remote.keys import object_key, root_key
 from castore.remote.pull import PullReport, pull
 from castore.remote.push import PushReport, push
+from castore.remote.sweeps import Sweeping
 from castore.remote.verifying import verify_at_remote
 from castore.roots.files import encode_root
 from castore.roots.model import RootDraft, RootKind
@@ -156,6 +157,21 @@ class TestAgain:
         both = folded(here, tmp_path / "both.json", f"[{DOCUMENT},{OTHER}]")
         report = pushed(here, bucket, both)
         assert (report.objects_sent, report.objects_there) == (1, 1)
+
+
+class TestWaiting:
+    def test_it_is_told_once_and_ends_with_the_gc(self, bucket: Bucket, here: Store, path: Path) -> None:
+        roots = choose(here, [str(path)])
+        told = []
+
+        def ended() -> None:
+            told.append("waits")
+            bucket.delete([sweep.key])
+
+        with Sweeping(bucket, [object_key(roots[0].objects[0])]) as sweep:
+            push(here, bucket, roots, on_wait=ended)
+        assert told == ["waits"]
+        assert bucket.head(root_key(roots[0].id)) is not None
 
 
 class TestNames:
