@@ -41,9 +41,10 @@ def hold(
     clock: Callable[[], float] = elapsed,
     sleep: Callable[[float], None] = time.sleep,
     new_id: Callable[[], str] = lambda: secrets.token_hex(16),
+    on_wait: Callable[[], None] = lambda: None,
 ) -> Held:
-    """What, while it is entered, keeps gcs away from `keys`. See Held."""
-    return Held(bucket, keys, clock=clock, sleep=sleep, new_id=new_id)
+    """What, while it is entered, keeps gcs away from `keys`. See Held. on_wait: is called before each pause."""
+    return Held(bucket, keys, clock=clock, sleep=sleep, new_id=new_id, on_wait=on_wait)
 
 
 class Held:
@@ -62,12 +63,14 @@ class Held:
         clock: Callable[[], float],
         sleep: Callable[[float], None],
         new_id: Callable[[], str],
+        on_wait: Callable[[], None],
     ) -> None:
         self._bucket = bucket
         self._wanted = frozenset(keys)
         self._clock = clock
         self._sleep = sleep
         self._new_id = new_id
+        self._on_wait = on_wait
         self._records: list[str] = []
         self._begun = 0.0
 
@@ -81,6 +84,7 @@ class Held:
                 lambda: self._bucket.head(self._records[0]),
                 clock=self._clock,
                 sleep=self._sleep,
+                on_wait=self._on_wait,
             )
             if not is_there:
                 raise IntentOver

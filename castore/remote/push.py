@@ -11,19 +11,18 @@ Laws:
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from castore.digest import Digest
-from castore.errors import CastoreError, Conflict, RemoteDamaged
+from castore.errors import CastoreError, Conflict
 from castore.remote.batching import batches
 from castore.remote.bucket import Bucket
 from castore.remote.intents import IntentOver, hold
 from castore.remote.keys import name_key, object_key, root_key
 from castore.remote.names import NameChange, Names
-from castore.remote.roots import Grants, RemoteRoots
+from castore.remote.roots import Grants, RemoteRoots, Seen
 from castore.remote.sending import Unsent, missing, send
 from castore.remote.tracking import Tracking
 from castore.roots.model import Root
@@ -128,15 +127,16 @@ class _Push:
         self._now = store.parts.clock()
         self._lacking: dict[object, CastoreError] = {}
         """Of roots, by their ids, and of logs, that lack an object there, the reason."""
+        self._seen: dict[str, Seen] = {}
+        """What was there of the roots of the batch when it was looked at, under the intent."""
         self.on_wait: Callable[[], None] | None = None
         self.bases: set[str] = set()
         """What others are based on is pushed though it was forgotten there."""
 
-    def _waited(self, seconds: float) -> None:
+    def _tell_wait(self) -> None:
         if self.on_wait is not None:
             self.on_wait()
             self.on_wait = None
-        time.sleep(seconds)
 
     def count(self, roots: Sequence[Root]) -> None:
         """What would be sent."""
@@ -149,6 +149,7 @@ class _Push:
     def batch(self, roots: Sequence[Root]) -> None:
         """The roots of one batch are there, or refused."""
         while True:
+            self._seen.clear()
             lacking = dict(self._lacking)
             try:
                 self._try(roots)
@@ -159,7 +160,7 @@ class _Push:
             return
 
     def _try(self, batch: Sequence[Root]) -> None:
-        with hold(self._bucket, _keys(batch), sleep=self._waited) as held:
+        with hold(self._bucket, _keys(batch), on_wait=self._tell_wait) as held:
             roots, left, refused = self._acceptable(batch)
             objects = _objects_of(roots)
             absent = objects if self._anew else missing(self._bucket, objects)
@@ -194,15 +195,9 @@ class _Push:
                     self._names.require_movable(root, by_force=self._by_force, now=self._now)
             except Conflict as error:
                 return root, error
-            if self._restore or root.id in self.bases:
-                return root, True
-            try:
-                there = self._roots.get(root.id)
-            except RemoteDamaged:
-                if not self._anew:
-                    raise
-                return root, True
-            return root, there is None or there.root.forgotten is None
+            there = self._seen[root.id] = self._roots.look(root.id)
+            is_wanted = self._restore or root.id in self.bases
+            return root, is_wanted or there.root is None or there.root.forgotten is None
 
         for root, found in self._bucket.map(looked_at, batch):
             if isinstance(found, Conflict):
@@ -262,7 +257,7 @@ class _Push:
         # The number counts the roots of all scopes: who does not see these is not to carry it out.
         sent = root if self._store.granted.is_operator else replace(root, sequence=0)
         try:
-            return root, self._roots.put(sent, now=self._now)[1]
+            return root, self._roots.put(sent, now=self._now, seen=self._seen.pop(root.id, None))[1]
         except Conflict as error:
             return root, error
 

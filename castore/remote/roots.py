@@ -20,7 +20,7 @@ from castore.roots.joining import joined
 from castore.roots.model import Root
 from castore.store.access import Granted
 
-__all__ = ["Grants", "RemoteRoots", "Stored"]
+__all__ = ["Grants", "RemoteRoots", "Seen", "Stored"]
 
 _TRIES_MAX = 16
 """Others may change one root so often while it is written."""
@@ -31,6 +31,13 @@ class Stored(NamedTuple):
 
     root: Root
     entry: Entry
+
+
+class Seen(NamedTuple):
+    """What was found under a root's key. entry: None: nothing is there; root: None, too, if it is damaged."""
+
+    root: Root | None
+    entry: Entry | None
 
 
 class Grants:
@@ -98,27 +105,35 @@ class RemoteRoots:
             elif found is not None:
                 yield found
 
-    def put(self, root: Root, *, now: float) -> tuple[Root, bool]:
+    def look(self, root_id: str) -> Seen:
+        """What is there under the root's key. Raises RemoteDamaged, unless that is to be mended."""
+        found = self.bucket.get(root_key(root_id))
+        if found is None:
+            return Seen(None, None)
+        try:
+            return Seen(self._decoded(root_id, found[0]), found[1])
+        except RemoteDamaged:
+            if not self._mends:
+                raise
+            return Seen(None, found[1])
+
+    def put(self, root: Root, *, now: float, seen: Seen | None = None) -> tuple[Root, bool]:
         """The root is there, joined with the one that was, which it gives; and whether that changed it.
 
-        Raises RootsDiverged; RemoteBusy if others change it without end.
+        seen: what was there a moment ago, so that it need not be asked for again. Raises RootsDiverged;
+        RemoteBusy if others change it without end.
         """
         key = root_key(root.id)
         for _ in range(_TRIES_MAX):
-            found, there = self.bucket.get(key), None
-            if found is not None:
-                try:
-                    there = self._decoded(root.id, found[0])
-                except RemoteDamaged:
-                    if not self._mends:
-                        raise
+            there, entry = self.look(root.id) if seen is None else seen
+            seen = None
             wanted = joined(there, root, now=now)
-            if found is None:
+            if entry is None:
                 if self.bucket.create(key, encode_root(wanted)):
                     return wanted, True
             elif wanted == there:
                 return wanted, False
-            elif self.bucket.replace(key, encode_root(wanted), found[1]):
+            elif self.bucket.replace(key, encode_root(wanted), entry):
                 return wanted, True
         raise self._busy(root.id)
 

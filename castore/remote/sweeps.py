@@ -118,6 +118,7 @@ def heed(
     *,
     clock: Callable[[], float] = elapsed,
     sleep: Callable[[float], None] = time.sleep,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> bool:
     """No sweep that may not have seen the caller's intent, which was written, lists any of `keys` any more.
 
@@ -144,6 +145,7 @@ def heed(
         age = max(0.0, intent.modified - sweep.modified)
         pause = _PAUSE_SECONDS
         while clock() - seen <= SWEEP_SECONDS - age and bucket.head(sweep.key) is not None:
+            on_wait()
             sleep(pause)
             pause = min(2 * pause, _PAUSE_SECONDS_MAX)
     return True
