@@ -43,7 +43,7 @@ def hold(
     new_id: Callable[[], str] = lambda: secrets.token_hex(16),
     on_wait: Callable[[], None] = lambda: None,
 ) -> Held:
-    """What, while it is entered, keeps gcs away from `keys`. See Held. on_wait: is called before each pause."""
+    """What, while it is entered, keeps gcs away from `keys`. See Held. on_wait: before each pause."""
     return Held(bucket, keys, clock=clock, sleep=sleep, new_id=new_id, on_wait=on_wait)
 
 
