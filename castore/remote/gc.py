@@ -2,7 +2,7 @@
 
 Laws:
 - At every instant each root that is there has its objects and its base there, and each name's record its
-  root, whatever pushes and gcs run at once and wherever they are killed. docs/sharing.md says why.
+  root, whatever pushes and gcs run at once and wherever they are killed. docs/sharing-reference.md says why.
 - An object is deleted once gcs found it unnamed for the grace, by the server's clock. A root, whatever its
   expiry, keeps its objects for as long as it is there.
 - Where a root, a name or an intent can't be read nothing is deleted: what it names is not known.

@@ -1,7 +1,7 @@
 """Every key in a bucket, one function each. Pure.
 
 A bucket has the layout of a store's folder (castore.layout), and what only a bucket needs: names, intents,
-sweeps and marks (docs/sharing.md).
+sweeps and marks (docs/sharing-reference.md).
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ class TestRoundTrip:
 
 
 class TestForm:
-    """docs/sharing.md, section Bundles: what another reader may rely on."""
+    """docs/sharing-reference.md, section A bundle: what another reader may rely on."""
 
     def test_is_a_tar_of_plain_files_and_each_object_decodes_with_zstd(
         self, here: Machine, tmp_path: Path

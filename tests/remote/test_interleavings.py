@@ -1,6 +1,6 @@
 """The real push and the real gc beside each other, in every order of their requests, killed at each.
 
-After every step the law of docs/sharing.md is checked: each root has its objects and its base, each name's
+After every step the law of docs/sharing-reference.md is checked: each root has its objects and its base, each name's
 record its root. The mutants at the end show that the search finds a loss where the steps are not in order.
 """
 
