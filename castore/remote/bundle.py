@@ -1,8 +1,8 @@
 """Bundles are made: roots, and all that they name, in one tar that is a store once it is unpacked.
 
 Laws: it holds the files of roots and objects as they lie in a store (docs/sharing-reference.md), so that of
-the same roots and objects the same bytes are made. Every object was read and digested while it was written. Where an
-error comes, what was written is a tar that is cut off, which is how it is told from a bundle.
+the same roots and objects the same bytes are made. Every object was read and digested while it was written.
+Where an error comes, what was written is a tar that is cut off, which is how it is told from a bundle.
 
 Memory: the digests of all objects, and a few frames.
 """

@@ -62,7 +62,8 @@ def require_installed() -> None:
     """Raises CastoreError where the client library is not installed."""
     if find_spec("obstore") is None:
         raise CastoreError(
-            "remotes need the package 'obstore', which is not installed", hint="pip install 'castore[remote]'"
+            "remotes need the package 'obstore', which is not installed",
+            hint="pip install 'obstore>=0.12,<0.13'",
         )
 
 

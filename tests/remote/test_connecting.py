@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from castore.remote.connecting import connect
 from castore.settings import RemoteSettings
 from castore.store import Store
 
+REPOSITORY = Path(__file__).parents[2]
 SECRET = "a-secret-5ec2e7"
 
 
@@ -100,7 +102,9 @@ class TestRefused:
         monkeypatch.setattr(connecting, "find_spec", lambda name: None)
         with pytest.raises(CastoreError) as caught:
             connect("origin", RemoteSettings("s3://things"))
-        assert caught.value.hint == "pip install 'castore[remote]'"
+        project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        (needed,) = project["optional-dependencies"]["remote"]
+        assert caught.value.hint == f"pip install '{needed}'", "what is told works without a clone"
         connect("origin", RemoteSettings(f"file://{tmp_path}/folder")).require_conditions()
 
     def test_no_secret_of_the_environment_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """The real push and the real gc beside each other, in every order of their requests, killed at each.
 
 After every step the law of docs/sharing-reference.md is checked: each root has its objects and its base, each
-name's record its root. The mutants at the end show that the search finds a loss where the steps are not in order.
+name's record its root. The mutants at the end show that the search finds a loss where the steps are not in
+order.
 """
 
 from __future__ import annotations
