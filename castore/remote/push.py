@@ -11,13 +11,13 @@ Laws:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from castore.digest import Digest
-from castore.errors import CastoreError, Conflict
-from castore.remote.batching import batches
+from castore.errors import CastoreError, Conflict, RootsDiverged
+from castore.remote.batching import batches, levels, ordered
 from castore.remote.bucket import Bucket
 from castore.remote.intents import IntentOver, hold
 from castore.remote.keys import name_key, object_key, root_key
@@ -25,7 +25,8 @@ from castore.remote.names import NameChange, Names
 from castore.remote.roots import Grants, RemoteRoots, Seen
 from castore.remote.sending import Unsent, missing, send
 from castore.remote.tracking import Tracking
-from castore.roots.model import Root
+from castore.roots.joining import joined
+from castore.roots.model import STATE, Root
 from castore.store import Store
 
 __all__ = ["PushReport", "Pushed", "Refused", "push"]
@@ -90,12 +91,12 @@ def push(
     run.on_wait = on_wait
     run.bases = {root.base for root in roots if root.base is not None}
     if dry_run:
-        for batch in batches(roots):
+        for batch in batches(ordered(roots)):
             run.count(batch)
     else:
         bucket.require_conditions()
         try:
-            for batch in batches(roots):
+            for batch in batches(ordered(roots)):
                 run.batch(batch)
         finally:
             run.tracking.save()
@@ -127,6 +128,8 @@ class _Push:
         self._now = store.parts.clock()
         self._lacking: dict[object, CastoreError] = {}
         """Of roots, by their ids, and of logs, that lack an object there, the reason."""
+        self._diverged: dict[object, Conflict] = {}
+        """Of logs that say something else there, the reason."""
         self._seen: dict[str, Seen] = {}
         """What was there of the roots of the batch when it was looked at, under the intent."""
         self.on_wait: Callable[[], None] | None = None
@@ -167,12 +170,13 @@ class _Push:
             roots = self._whole(roots, self._send(absent), refused)
             held.require_time()
             written: list[tuple[Root, bool]] = []
-            for level in _levels(roots):
-                for root, outcome in self._bucket.map(self._put, level):
-                    if isinstance(outcome, Conflict):
-                        refused.append(Refused(root, outcome))
-                    else:
-                        written.append((root, outcome))
+            for level in levels(roots):
+                for done in self._bucket.map(self._put_in_order, level):
+                    for root, outcome in done:
+                        if isinstance(outcome, Conflict):
+                            refused.append(Refused(root, outcome))
+                        else:
+                            written.append((root, outcome))
             self._bucket.settle()
             held.require_time()
             pushed = self._move_names(written, refused)
@@ -204,7 +208,26 @@ class _Push:
                 refused.append(Refused(root, found))
             else:
                 (roots if found else left).append(root)
+        roots = self._consistent(roots, refused)
         return self._based(roots, refused), left, refused
+
+    def _consistent(self, roots: Sequence[Root], refused: list[Refused]) -> list[Root]:
+        """Those that are of no log, or of one that says there what it says here, as far as it goes there.
+        From the first record that differs on a log is refused, before anything of it is sent."""
+        same = []
+        for root in roots:
+            error = None if root.log is None else self._diverged.get(root.log)
+            seen = self._seen.get(root.id)
+            if error is None and root.log is not None and seen is not None and seen.root is not None:
+                try:
+                    joined(seen.root, root, now=self._now, is_newer=self._is_newer(seen.root))
+                except RootsDiverged as found:
+                    error = self._diverged[root.log] = found
+            if error is None:
+                same.append(root)
+            else:
+                refused.append(Refused(root, error))
+        return same
 
     def _based(self, roots: Sequence[Root], refused: list[Refused]) -> list[Root]:
         """Those whose base is there, or among them. What is based on one that was refused, and that is not
@@ -253,13 +276,32 @@ class _Push:
                 self._lacking[root.log] = error
         return whole
 
-    def _put(self, root: Root) -> tuple[Root, bool | Conflict]:
+    def _put_in_order(self, roots: Sequence[Root]) -> list[tuple[Root, bool | Conflict]]:
+        """Each root is there, or none of those after it: a record of a log follows the one that is there
+        before it, so that two pushes at once can't mix theirs, and a killed one leaves no hole."""
+        done: list[tuple[Root, bool | Conflict]] = []
+        for root in roots:
+            outcome = done[-1][1] if done and isinstance(done[-1][1], Conflict) else self._put(root)
+            done.append((root, outcome))
+            if isinstance(outcome, Conflict) and root.log is not None:
+                self._diverged[root.log] = outcome
+        return done
+
+    def _is_newer(self, there: Root) -> bool:
+        """What this store says was made from what is there; or it is to be there whatever that says."""
+        return there.place == STATE and (self._by_force or self.tracking.is_agreed(there))
+
+    def _put(self, root: Root) -> bool | Conflict:
         # The number counts the roots of all scopes: who does not see these is not to carry it out.
         sent = root if self._store.granted.is_operator else replace(root, sequence=0)
         try:
-            return root, self._roots.put(sent, now=self._now, seen=self._seen.pop(root.id, None))[1]
+            seen = self._seen.pop(root.id, None)
+            there, is_changed = self._roots.put(sent, now=self._now, seen=seen, is_newer=self._is_newer)
         except Conflict as error:
-            return root, error
+            return error
+        if root.place == STATE:
+            self.tracking.note_state(there)
+        return is_changed
 
     def _move_names(self, written: Sequence[tuple[Root, bool]], refused: list[Refused]) -> list[Pushed]:
         pushed = []
@@ -286,18 +328,6 @@ class _Push:
 
 
 # --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _levels(roots: Sequence[Root]) -> Iterator[list[Root]]:
-    """The roots in groups, each based on none that comes later."""
-    waiting = {root.id: root for root in roots}
-    while waiting:
-        level = [root for root in waiting.values() if root.base not in waiting]
-        if not level:
-            raise AssertionError("a store's roots are never based on each other in a circle")
-        for root in level:
-            del waiting[root.id]
-        yield level
 
 
 def _tell_own(store: Store, report: PushReport, *, anew: bool, dry_run: bool) -> None:

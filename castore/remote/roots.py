@@ -117,17 +117,26 @@ class RemoteRoots:
                 raise
             return Seen(None, found[1])
 
-    def put(self, root: Root, *, now: float, seen: Seen | None = None) -> tuple[Root, bool]:
+    def put(
+        self,
+        root: Root,
+        *,
+        now: float,
+        seen: Seen | None = None,
+        is_newer: Callable[[Root], bool] = lambda there: False,
+    ) -> tuple[Root, bool]:
         """The root is there, joined with the one that was, which it gives; and whether that changed it.
 
-        seen: what was there a moment ago, so that it need not be asked for again. Raises RootsDiverged;
-        RemoteBusy if others change it without end.
+        seen: what was there a moment ago, so that it need not be asked for again. is_newer: of a state,
+        whether the root was made from the one that is there. Raises RootsDiverged; RemoteBusy if others
+        change it without end.
         """
         key = root_key(root.id)
         for _ in range(_TRIES_MAX):
             there, entry = self.look(root.id) if seen is None else seen
             seen = None
-            wanted = joined(there, root, now=now)
+            is_from_it = there is not None and is_newer(there)
+            wanted = joined(there, root, now=now, is_newer=is_from_it)
             if entry is None:
                 if self.bucket.create(key, encode_root(wanted)):
                     return wanted, True

@@ -1,4 +1,4 @@
-"""What names meant at remotes when this store last agreed with them: `remotes/<name>.json`.
+"""What names meant, and states of logs said, when a store last agreed with a remote: `remotes/<name>.json`.
 
 Laws: these are notes. Losing them loses nothing: a name that was moved at the remote is then moved only by
 `--move`, as if somebody else had moved it. A file is replaced at once; what can't be read counts as no notes.
@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from castore import durable
 from castore.layout import ROOT_ID
+from castore.remote.keys import root_key
+from castore.roots.joining import content_mark
+from castore.roots.model import Root
 from castore.store import Store
 
 __all__ = ["Seen", "Tracking"]
@@ -20,7 +23,8 @@ _BYTES_MAX = 64 << 20
 
 
 class Seen(NamedTuple):
-    """A name's record as it was seen: `moves` of it, and the root that had the name."""
+    """A name's record as it was seen: `moves` of it, and the root that had the name. Of a state of a log:
+    what it said (castore.roots.joining.content_mark)."""
 
     moves: int
     root: str
@@ -39,6 +43,16 @@ class Tracking:
     def get(self, key: str) -> Seen | None:
         """What the record under this key said."""
         return self._changed.get(key) or self._seen.get(key)
+
+    def is_agreed(self, state: Root) -> bool:
+        """The state of a log says what this store and the remote last agreed about: what is in its place on
+        the other side was made from it."""
+        seen = self.get(root_key(state.id))
+        return seen is not None and seen.root == content_mark(state)
+
+    def note_state(self, state: Root) -> None:
+        """This store and the remote have this state of a log."""
+        self.note(root_key(state.id), Seen(0, content_mark(state)))
 
     def note(self, key: str, seen: Seen) -> None:
         """This store and the remote agree about the name."""

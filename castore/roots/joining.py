@@ -22,10 +22,12 @@ the time when that was created. Anything else is RootsDiverged.
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from castore.digest import Digest
 from castore.errors import RootsDiverged
+from castore.layout import ROOT_ID_HEX
 from castore.roots.model import (
     BY,
     LAST,
@@ -40,13 +42,14 @@ from castore.roots.model import (
     root_id,
 )
 
-__all__ = ["has_its_id", "joined", "says_what"]
+__all__ = ["content_mark", "has_its_id", "joined", "says_what"]
 
 
-def joined(there: Root | None, arriving: Root, *, now: float) -> Root:
+def joined(there: Root | None, arriving: Root, *, now: float, is_newer: bool = False) -> Root:
     """The root that is to be where `there` is, once `arriving`, which has the same id, has come.
 
-    Its sequence is that of `there`, or else of `arriving`: who writes it in a store gives it another.
+    is_newer: a state that arrives was made from the one that is there, or is wanted whatever that says. The
+    result's sequence is that of `there`, or else of `arriving`: who writes it in a store gives it another.
     Raises RootsDiverged.
     """
     carried = _without_remote(arriving)
@@ -63,7 +66,8 @@ def joined(there: Root | None, arriving: Root, *, now: float) -> Root:
     if there.is_expired(now) and not arriving.is_expired(now):
         first, second = carried, there
     if there.key is not None or there.place == STATE:
-        chosen = _whole(there, first, second, now)
+        is_wanted = is_newer and there.key is None and carried.is_live(now)
+        chosen = carried if is_wanted else _whole(there, first, second, now)
         return _kept(_beside(there, chosen, set(_purged(chosen))), there, carried, now)
     purged = {*_purged(there), *_purged(arriving)}
     if there.place is not None:
@@ -75,6 +79,15 @@ def joined(there: Root | None, arriving: Root, *, now: float) -> Root:
         details=_details(first, second),
     )
     return _kept(_beside(there, whole, purged), there, carried, now)
+
+
+def content_mark(root: Root) -> str:
+    """32 hex digits that are those of another root of this id only if both name and say the same."""
+    import json
+
+    objects, details = _said(root, set())
+    text = json.dumps([sorted(map(str, objects)), details], sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:ROOT_ID_HEX]
 
 
 def has_its_id(root: Root) -> bool:
