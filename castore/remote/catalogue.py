@@ -10,7 +10,6 @@ Memory: some 300 bytes a root, and a name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from typing import NamedTuple
 from castore.errors import RemoteDamaged
 from castore.layout import SHARDS
 from castore.remote.bucket import Bucket, Entry
-from castore.remote.keys import NAMES, ROOTS, name_key, root_id_of
+from castore.remote.keys import NAMES, ROOTS, is_name_key, name_key, root_id_of
 from castore.remote.records import decode_name
 from castore.remote.roots import RemoteRoots
 from castore.roots.model import Root
@@ -29,7 +28,6 @@ _LISTED_AT_ONCE_MAX = 5_000
 """With more roots, shards of them are listed, many at once."""
 
 _UNKNOWN = -1
-_NAME_KEY = re.compile(r"names/[0-9a-f]{64}\.json\Z")
 
 
 class NameThere(NamedTuple):
@@ -106,7 +104,7 @@ class Catalogue:
     def read_names(self) -> None:
         """Every name is as the bucket has it."""
         entries = self._bucket.entries(NAMES)
-        listed = {entry.key: _version(entry) for entry in entries if _NAME_KEY.match(entry.key)}
+        listed = {entry.key: _version(entry) for entry in entries if is_name_key(entry.key)}
         for gone in self.names.keys() - listed.keys():
             del self.names[gone]
         known = {key: name.version for key, name in self.names.items()}

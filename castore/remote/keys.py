@@ -22,6 +22,8 @@ __all__ = [
     "SWEEPS",
     "digest_of",
     "intent_key",
+    "is_own",
+    "is_name_key",
     "marks_key",
     "name_key",
     "object_key",
@@ -38,6 +40,8 @@ INTENTS = "intents/"
 SWEEPS = "sweeps/"
 MARKS = "marks/"
 
+_NAME_KEY = re.compile(r"names/[0-9a-f]{64}\.json\Z")
+_RECORD = re.compile(r"(?:(?:intents|sweeps)/[0-9a-f]{32}|names/[0-9a-f]{64}|marks/[0-9a-f]{2})\.json\Z")
 _SHARDED = re.compile(r"(objects|roots)/([0-9a-f]{2})/([^/]+)\Z")
 
 
@@ -53,6 +57,11 @@ def name_key(scope: str, name: str) -> str:
     """Of the record that says what the name means in the scope."""
     identity = b"\0".join((scope.encode(), name.encode()))
     return f"{NAMES}{sha256(identity).hexdigest()}.json"
+
+
+def is_name_key(key: str) -> bool:
+    """Whether the record of some name may lie under this key."""
+    return _NAME_KEY.match(key) is not None
 
 
 def intent_key(identity: str) -> str:
@@ -82,3 +91,13 @@ def root_id_of(key: str) -> str | None:
         return None
     name = ROOT_NAME.match(match[3])
     return name[1] if name is not None and name[1][:2] == match[2] else None
+
+
+def is_own(key: str) -> bool:
+    """It is one that castore may have written: no other is ever deleted, and none but these is read."""
+    return (
+        key == FORMAT
+        or _RECORD.match(key) is not None
+        or digest_of(key) is not None
+        or root_id_of(key) is not None
+    )

@@ -67,8 +67,7 @@ class DigestSpool:
     def shard(self, shard: str) -> Iterator[Callable[[bytes], bool]]:
         """Says of a digest of this shard, as raw bytes, whether it was added. To be asked in sorted order."""
         group = int(shard, 16)
-        count = len(self._chunks[group]) * _CHUNK_BYTES // _DIGEST_BYTES
-        if count <= _LOADED_MAX or self._place + 1 == _DIGEST_BYTES:
+        if self._is_loadable(group):
             yield frozenset(self._group(group)).__contains__
             return
         with DigestSpool(self._folder, place=self._place + 1) as parts, ExitStack() as stack:
@@ -76,7 +75,25 @@ class DigestSpool:
                 parts.add_raw(raw)
             yield _Parts(parts, self._place + 1, stack).holds
 
+    def in_order(self, shard: str) -> Iterator[bytes]:
+        """Every digest of this shard that was added, as raw bytes: sorted, each once."""
+        yield from self._sorted(int(shard, 16))
+
     # --- Helpers ---
+
+    def _sorted(self, group: int) -> Iterator[bytes]:
+        if self._is_loadable(group):
+            yield from sorted(frozenset(self._group(group)))
+            return
+        with DigestSpool(self._folder, place=self._place + 1) as parts:
+            for raw in self._group(group):
+                parts.add_raw(raw)
+            for part in range(256):
+                yield from parts._sorted(part)
+
+    def _is_loadable(self, group: int) -> bool:
+        count = len(self._chunks[group]) * _CHUNK_BYTES // _DIGEST_BYTES
+        return count <= _LOADED_MAX or self._place + 1 == _DIGEST_BYTES
 
     def _group(self, group: int) -> Iterator[bytes]:
         for start in self._chunks[group]:
