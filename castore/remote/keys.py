@@ -22,8 +22,8 @@ __all__ = [
     "SWEEPS",
     "digest_of",
     "intent_key",
-    "is_own",
     "is_name_key",
+    "is_own",
     "marks_key",
     "name_key",
     "object_key",
@@ -41,7 +41,7 @@ SWEEPS = "sweeps/"
 MARKS = "marks/"
 
 _NAME_KEY = re.compile(r"names/[0-9a-f]{64}\.json\Z")
-_RECORD = re.compile(r"(?:(?:intents|sweeps)/[0-9a-f]{32}|names/[0-9a-f]{64}|marks/[0-9a-f]{2})\.json\Z")
+_RECORD = re.compile(r"(?:(?:intents|sweeps)/[0-9a-f]{32}|marks/[0-9a-f]{2})\.json\Z")
 _SHARDED = re.compile(r"(objects|roots)/([0-9a-f]{2})/([^/]+)\Z")
 
 
@@ -97,6 +97,7 @@ def is_own(key: str) -> bool:
     """It is one that castore may have written: no other is ever deleted, and none but these is read."""
     return (
         key == FORMAT
+        or is_name_key(key)
         or _RECORD.match(key) is not None
         or digest_of(key) is not None
         or root_id_of(key) is not None
