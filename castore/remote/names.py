@@ -15,7 +15,7 @@ from typing import NamedTuple
 from castore.errors import NameMoved, RemoteDamaged
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.intents import hold
-from castore.remote.keys import NAMES, name_key, root_key
+from castore.remote.keys import NAMES, is_name_key, name_key, root_key
 from castore.remote.records import NameRecord, decode_name, encode
 from castore.remote.roots import RemoteRoots
 from castore.remote.tracking import Seen, Tracking
@@ -51,10 +51,19 @@ class Names:
         found = self._find(name_key(scope, name))
         return None if found is None else found.record
 
-    def all(self) -> list[NameRecord]:
-        """Every name's record."""
-        keys = [entry.key for entry in self._bucket.entries(NAMES)]
-        return [found.record for found in self._bucket.map(self._find, keys) if found is not None]
+    def of(self, name: str) -> list[NameRecord]:
+        """What the name means in each scope there. What can't be read is no name's record: whose it was, and
+        whether it was this name's, nobody can tell."""
+
+        def one(key: str) -> NameRecord | None:
+            try:
+                found = self._find(key)
+            except RemoteDamaged:
+                return None
+            return None if found is None or found.record.name != name else found.record
+
+        keys = (entry.key for entry in self._bucket.entries(NAMES) if is_name_key(entry.key))
+        return [record for record in self._bucket.map(one, keys) if record is not None]
 
     def require_movable(self, root: Root, *, by_force: bool, now: float) -> None:
         """Raises NameMoved where `move` would, as far as that can be told before."""
@@ -106,7 +115,7 @@ class Names:
         if found is None:
             return
         try:
-            decode_name(found[0], self._bucket.remote, key)
+            self._decoded(key, found[0])
         except RemoteDamaged:
             seen = self._tracking.get(key)
             record = NameRecord(root.scope, _name(root), root.id, 0 if seen is None else seen.moves + 1)
@@ -116,8 +125,14 @@ class Names:
         found = self._bucket.get(key)
         if found is None:
             return None
-        data, entry = found
-        return _Found(decode_name(data, self._bucket.remote, key), entry)
+        return _Found(self._decoded(key, found[0]), found[1])
+
+    def _decoded(self, key: str, data: bytes) -> NameRecord:
+        """What the record says; that of another name is damaged, as is what none wrote."""
+        record = decode_name(data, self._bucket.remote, key)
+        if name_key(record.scope, record.name) != key:
+            raise RemoteDamaged(self._bucket.remote, key, "it is the record of another name")
+        return record
 
     def _may_move(self, record: NameRecord, root: Root, *, by_force: bool, now: float) -> bool:
         if by_force or record.root == root.id or self._tracking.get(_key(root)) == _seen(record):
@@ -131,11 +146,16 @@ class Names:
             return
 
         def of(there: Root) -> Root:
-            if there.name != record.name or there.forgotten is not None:
+            # What a record says of a root of another scope or name was forged.
+            if (there.scope, there.name) != (record.scope, record.name) or there.forgotten is not None:
                 return there
             return forgotten(there, now=now, grace_seconds=grace_seconds)
 
-        there = self._roots.get(record.was)
+        try:
+            there = self._roots.get(record.was)
+        except RemoteDamaged:
+            # The name has moved, and what can't be read can't be forgotten: a gc tells of it.
+            return
         if there is None or of(there.root) == there.root:
             return
         # No gc removes it between the two halves of the change, which matters where there are no conditions.

@@ -22,6 +22,9 @@ from castore.store.access import Granted
 
 __all__ = ["Grants", "RemoteRoots", "Seen", "Stored"]
 
+_SMALL_BYTES_MAX = 1 << 20
+"""Roots of up to so many bytes are read many at once."""
+
 _TRIES_MAX = 16
 """Others may change one root so often while it is written."""
 
@@ -81,10 +84,7 @@ class RemoteRoots:
 
     def ids(self) -> Iterator[str]:
         """Of every root there, sorted."""
-        for entry in self.bucket.entries(ROOTS):
-            root_id = root_id_of(entry.key)
-            if root_id is not None:
-                yield root_id
+        return (root_id for root_id, _ in self._listed())
 
     def all(self, damaged: list[RemoteDamaged] | None = None) -> Iterator[Stored]:
         """Every root there, by id; one that goes meanwhile is left out. Raises as `get`; but damage is put in
@@ -98,7 +98,12 @@ class RemoteRoots:
                     raise
                 return error
 
-        for found in self.bucket.map(one, self.ids()):
+        def unless_large(there: tuple[str, int]) -> Stored | RemoteDamaged | str | None:
+            return one(there[0]) if there[1] <= _SMALL_BYTES_MAX else there[0]
+
+        for looked in self.bucket.map(unless_large, self._listed()):
+            # Large ones are read one after another: decoded they take some ten times as much.
+            found = one(looked) if isinstance(looked, str) else looked
             if isinstance(found, RemoteDamaged):
                 assert damaged is not None
                 damaged.append(found)
@@ -158,6 +163,13 @@ class RemoteRoots:
             if self.bucket.replace(root_key(root_id), encode_root(wanted), found.entry):
                 return wanted
         raise self._busy(root_id)
+
+    def _listed(self) -> Iterator[tuple[str, int]]:
+        """The id of every root there, sorted, and the bytes of its file."""
+        for entry in self.bucket.entries(ROOTS):
+            root_id = root_id_of(entry.key)
+            if root_id is not None:
+                yield root_id, entry.size
 
     def _decoded(self, root_id: str, data: bytes) -> Root:
         key = root_key(root_id)
