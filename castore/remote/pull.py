@@ -3,7 +3,7 @@
 Laws:
 - Every object is digested again before it is published; a root comes with all its objects, or not at all.
 - Roots come in batches, each one transaction of the store; a pull that is killed has done some of them, and
-  doing it again goes on where it was. Memory is that of one batch.
+  doing it again goes on where it was. Memory is that of the roots that come, and of one batch.
 - What was forgotten or purged here stays so, unless it was asked for by name. A name that means something
   else here is moved only from where this store last agreed with the remote, or by force.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from castore.digest import Digest
 from castore.errors import CastoreError, ObjectDamaged, ObjectMissing, RemoteDamaged, RemoteError
 from castore.objects.database import ObjectDatabase
-from castore.remote.batching import batches
+from castore.remote.batching import batches, ordered
 from castore.remote.bucket import Bucket, BucketSource
 from castore.remote.finding import find
 from castore.remote.keys import name_key, object_key
@@ -26,9 +26,10 @@ from castore.remote.roots import Grants, RemoteRoots
 from castore.remote.tracking import Seen, Tracking
 from castore.roots.model import STATE, Root
 from castore.store import Store
+from castore.store.importing import Imported, Outcome
 
 if TYPE_CHECKING:
-    from castore.store.importing import Imported, Importing
+    from castore.store.importing import Importing
 
 __all__ = ["Lost", "PullReport", "bring", "pull", "remote_database"]
 
@@ -46,8 +47,8 @@ class Lost(NamedTuple):
 @dataclass(slots=True)
 class PullReport:
     """imported: what became of each root. lost: those that could not come. unnamed: left, as the name that
-    they were given means something else there. damaged: of all, why others can't be read or lack what they
-    are based on. objects: that were brought, in files of `stored_bytes`.
+    they were given means something else there. damaged: why others can't be read or lack what they are based
+    on. objects: that were brought, in files of `stored_bytes`.
     """
 
     imported: list[Imported] = field(default_factory=list)
@@ -84,9 +85,9 @@ def pull(
     run = _Pull(store, bucket, names, tracking, move=move, lazily=lazily, progress=progress)
     run.is_asked = not everything
     run.report.unnamed = found.unnamed
-    run.report.damaged = found.damaged if everything else []
+    run.report.damaged = [*found.refused, *(found.damaged if everything else ())]
     try:
-        for batch in batches(_ordered(found.roots)):
+        for batch in batches(ordered(found.roots)):
             run.batch(batch)
     finally:
         tracking.save()
@@ -123,7 +124,12 @@ class _Pull:
         with self._store.importing() as importing:
             lost = self._bring(importing, importing.needed(roots, lazily=self._lazily))
             whole: list[Root] = []
+            older: list[Imported] = []
             for root in roots:
+                here = self._newer_here(root)
+                if here is not None:
+                    older.append(Imported(here, Outcome.SAME))
+                    continue
                 error = self._reason(root, lost)
                 if error is None:
                     whole.append(root)
@@ -135,11 +141,16 @@ class _Pull:
                 lazily=self._bucket.remote if self._lazily else None,
                 restore=self.is_asked,
                 moves=[root.id for root in whole if self._may_move(root, seen)],
+                newer=[root.id for root in whole if self._is_newer(root)],
             )
         for each in done:
-            if not each.outcome.is_refused and each.root.id in seen:
+            if each.outcome.is_refused:
+                continue
+            if each.root.id in seen:
                 self._tracking.note(*seen[each.root.id])
-        self.report.imported += done
+            if each.root.place == STATE:
+                self._tracking.note_state(each.root)
+        self.report.imported += [*older, *done]
 
     def _bring(self, importing: Importing, wanted: Sequence[Digest]) -> dict[Digest, CastoreError]:
         """These objects are staged; those that could not be, each with the reason."""
@@ -183,7 +194,20 @@ class _Pull:
             return False
         agreed = self._tracking.get(seen[root.id][0])
         here = [each for each in self._store.named_roots(root.name) if each.scope == root.scope]
-        return agreed is not None and all(each.id in (agreed.root, root.id) for each in here)
+        # What nobody has here was perhaps forgotten, and stays so.
+        return agreed is not None and bool(here) and all(each.id in (agreed.root, root.id) for each in here)
+
+    def _is_newer(self, root: Root) -> bool:
+        """It is a state that was made from the one that is here; or it is to be here whatever that says."""
+        here = self._store.root(root.id) if root.place == STATE else None
+        return here is not None and (self._by_force or self._tracking.is_agreed(here))
+
+    def _newer_here(self, root: Root) -> Root | None:
+        """The state that is here, if that was made from the one that arrives."""
+        if root.place != STATE or self._by_force or not self._tracking.is_agreed(root):
+            return None
+        here = self._store.root(root.id)
+        return here if here is not None and here.is_live(self._store.parts.clock()) else None
 
 
 def remote_database(bucket: Bucket, store: Store) -> ObjectDatabase:
@@ -207,17 +231,3 @@ def bring(
             return digest, RemoteDamaged(bucket.remote, object_key(digest), "it is not there")
 
     return bucket.map(one, digests)
-
-
-# --- Helpers ---------------------------------------------------------------------------------------
-
-
-def _ordered(roots: Sequence[Root]) -> list[Root]:
-    """The records of a log one after another, and its state after them; all else before, in its order."""
-    return [
-        *(root for root in roots if root.place is None),
-        *sorted(
-            (root for root in roots if root.place is not None),
-            key=lambda root: (root.source_name or "", root.scope, root.kind, root.place == STATE, root.place),
-        ),
-    ]

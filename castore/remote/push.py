@@ -218,7 +218,7 @@ class _Push:
         for root in roots:
             error = None if root.log is None else self._diverged.get(root.log)
             seen = self._seen.get(root.id)
-            if error is None and root.log is not None and seen is not None and seen.root is not None:
+            if error is None and root.log is not None and seen and seen.root and not self._is_older(root):
                 try:
                     joined(seen.root, root, now=self._now, is_newer=self._is_newer(seen.root))
                 except RootsDiverged as found:
@@ -291,8 +291,17 @@ class _Push:
         """What this store says was made from what is there; or it is to be there whatever that says."""
         return there.place == STATE and (self._by_force or self.tracking.is_agreed(there))
 
+    def _is_older(self, root: Root) -> bool:
+        """What is there was made from what this store says."""
+        if root.place != STATE or self._by_force or not self.tracking.is_agreed(root):
+            return False
+        seen = self._seen.get(root.id)
+        return seen is not None and seen.root is not None and seen.root.is_live(self._now)
+
     def _put(self, root: Root) -> bool | Conflict:
         # The number counts the roots of all scopes: who does not see these is not to carry it out.
+        if self._is_older(root):
+            return False
         sent = root if self._store.granted.is_operator else replace(root, sequence=0)
         try:
             seen = self._seen.pop(root.id, None)

@@ -78,7 +78,7 @@ class Terms:
     """On which roots are taken. lazily: the remote that has those objects that are not here; None: none does.
 
     is_brought: whether the object was staged here. may_name: whether it is here, and was seen by who
-    imports. absence: the error for an object that is not.
+    imports. absence: the error for an object that is not. newer: ids of states that were made from those here.
     """
 
     now: float
@@ -88,6 +88,7 @@ class Terms:
     lazily: str | None = None
     restore: bool = False
     moves: Collection[str] = ()
+    newer: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -131,7 +132,8 @@ class Arrivals:
         if outcome is not None:
             return Decision(arriving, outcome, there)
         try:
-            root = joined(self._sound(there, arriving), arriving, now=now)
+            sound = self._sound(there, arriving)
+            root = joined(sound, arriving, now=now, is_newer=arriving.id in self.terms.newer)
             self._check_log(there, root)
         except (RootsDiverged, LogMoved):
             return Decision(arriving, Outcome.DIVERGED, there)

@@ -101,13 +101,15 @@ class Importing:
         lazily: str | None = None,
         restore: bool = False,
         moves: Collection[str] = (),
+        newer: Collection[str] = (),
         check: Callable[[Sequence[Decision]], None] | None = None,
     ) -> list[Imported]:
         """The roots are here, joined with what was, and the objects that they name; in the order of `roots`.
 
         lazily: the name of the remote that has those objects that are neither here nor brought (`needed`).
         restore: those that are forgotten here are live again. moves: ids of roots that take their name from
-        another one, which is then forgotten, with the grace. check: is told what is to become of each before
+        another one, which is then forgotten, with the grace. newer: ids of states of logs that were made from
+        those that are here. check: is told what is to become of each before
         anything is published, and may raise: then nothing comes.
 
         Raises ScopeDenied for a root of a scope in which the caller may not write, RootDamaged for one whose
@@ -130,6 +132,7 @@ class Importing:
                 lazily=lazily if granted.is_operator else None,
                 restore=restore,
                 moves=frozenset(moves),
+                newer=frozenset(newer),
             )
             decisions = Arrivals(parts, connection, terms).decide(roots)
             if check is not None:

@@ -16,6 +16,8 @@ from castore.errors import (
     NotFound,
     RemoteDamaged,
     RemoteMissing,
+    RemoteUnavailable,
+    RootsDiverged,
     ScopeDenied,
 )
 from castore.fold.check import opened
@@ -30,8 +32,8 @@ from castore.remote.pull import PullReport, pull
 from castore.remote.push import PushReport, push
 from castore.remote.sweeps import Sweeping
 from castore.remote.verifying import verify_at_remote
-from castore.roots.files import encode_root
-from castore.roots.model import RootDraft, RootKind
+from castore.roots.files import decode_root, encode_root
+from castore.roots.model import LAST, STATE, Root, RootDraft, RootKind
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
 from castore.store.importing import Outcome
@@ -74,7 +76,7 @@ def unfolded(store: Store, path: Path) -> str:
     return api.unfold_bytes(store, path.read_bytes()).decode()
 
 
-def pushed(store: Store, bucket: Bucket, *texts: object, **options: bool) -> PushReport:
+def pushed(store: Store, bucket: Bucket, *texts: object, **options: Any) -> PushReport:
     return push(store, bucket, choose(store, [str(text) for text in texts]), **options)
 
 
@@ -221,6 +223,130 @@ class TestNames:
         assert there.resolve("latest") == before
         pulled(there, bucket, "latest", move=True)
         assert there.resolve("latest") == here.resolve("latest")
+
+
+def log_of(store: Store, *records: str) -> list[Root]:
+    """The log of a session has these records from now on, after those that it has."""
+    have = store.log(RootKind.COLLAPSE, "session").records
+    drafts = [
+        RootDraft(
+            RootKind.COLLAPSE, (api.put(store, each.encode() * 90),), source_name="session", place=place
+        )
+        for place, each in enumerate(records, start=len(have) + 1)
+    ]
+    return store.keep(drafts)
+
+
+def state_of(store: Store, says: str, last: int) -> Root:
+    """The state of the log, in place of the one that is there."""
+    there = store.log(RootKind.COLLAPSE, "session").state
+    draft = RootDraft(
+        RootKind.COLLAPSE,
+        (),
+        source_name="session",
+        place=STATE,
+        details={"says": says, LAST: last},
+        replaces=0 if there is None else there.sequence,
+    )
+    [root] = store.keep([draft])
+    return root
+
+
+def says(store: Store) -> object:
+    state = store.log(RootKind.COLLAPSE, "session").state
+    return None if state is None else state.details["says"]
+
+
+def there_of(bucket: Bucket) -> list[int | None]:
+    """The places of the log's records and state that are in the bucket."""
+    found = [decode_root(bucket.get(entry.key)[0], "") for entry in bucket.entries("roots/")]  # type: ignore[index]
+    return sorted(root.place for root in found if root.place is not None)
+
+
+class TestLogs:
+    def all(self, store: Store) -> list[Root]:
+        return choose(store, [], everything=True)
+
+    def test_two_logs_of_one_session_are_not_mixed(self, bucket: Bucket, here: Store, there: Store) -> None:
+        log_of(here, "a 1", "a 2")
+        log_of(there, "b 1", "b 2", "b 3")
+        state_of(there, "of b", 3)
+        push(here, bucket, self.all(here))
+        report = push(there, bucket, self.all(there))
+        assert [type(each.error) for each in report.refused] == [RootsDiverged] * 4
+        assert there_of(bucket) == [1, 2]
+        assert report.objects_sent == len([each for each in report.pushed if each.root.place is None])
+
+    def test_one_that_went_on_from_what_is_there_goes_on(
+        self, bucket: Bucket, here: Store, there: Store
+    ) -> None:
+        log_of(here, "1", "2")
+        push(here, bucket, self.all(here))
+        pull(there, bucket, everything=True)
+        log_of(there, "3")
+        log_of(here, "another 3", "another 4")
+        assert not push(there, bucket, self.all(there)).refused
+        assert len(push(here, bucket, self.all(here)).refused) == 2
+        assert there_of(bucket) == [1, 2, 3]
+
+    def test_a_killed_push_leaves_no_hole(
+        self, bucket: Bucket, here: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        log_of(here, *"123456")
+        state_of(here, "all", 6)
+        create, count = bucket.create, iter(range(100))
+
+        def cut(key: str, data: bytes) -> bool:
+            if key.startswith("roots/") and next(count) == 9:
+                raise RemoteUnavailable("origin", "cut")
+            return create(key, data)
+
+        monkeypatch.setattr(bucket, "create", cut)
+        with pytest.raises(RemoteUnavailable):
+            push(here, bucket, self.all(here))
+        found = there_of(bucket)
+        assert found == list(range(1, len(found) + 1))
+
+    def test_a_state_follows_the_one_that_it_was_made_from(
+        self, bucket: Bucket, here: Store, there: Store
+    ) -> None:
+        log_of(here, "1")
+        for words, one, other in (("first", here, there), ("second", here, there), ("third", there, here)):
+            state_of(one, words, 1)
+            assert not push(one, bucket, self.all(one)).refused
+            assert not [
+                each for each in pull(other, bucket, everything=True).imported if each.outcome.is_refused
+            ]
+            assert says(other) == words
+
+    def test_what_is_older_undoes_nothing(self, bucket: Bucket, here: Store, there: Store) -> None:
+        log_of(here, "1")
+        state_of(here, "first", 1)
+        push(here, bucket, self.all(here))
+        pull(there, bucket, everything=True)
+        state_of(here, "second", 1)
+        pull(here, bucket, everything=True)
+        assert says(here) == "second"
+        push(here, bucket, self.all(here))
+        assert not push(there, bucket, self.all(there)).refused
+        pull(there, bucket, everything=True)
+        assert says(there) == "second"
+
+    def test_two_that_were_changed_apart_are_told(self, bucket: Bucket, here: Store, there: Store) -> None:
+        log_of(here, "1")
+        state_of(here, "first", 1)
+        push(here, bucket, self.all(here))
+        pull(there, bucket, everything=True)
+        state_of(here, "of here", 1)
+        state_of(there, "of there", 1)
+        push(here, bucket, self.all(here))
+        [refused] = push(there, bucket, self.all(there)).refused
+        assert isinstance(refused.error, RootsDiverged)
+        outcomes = {each.outcome for each in pull(there, bucket, everything=True).imported}
+        assert Outcome.DIVERGED in outcomes
+        assert says(there) == "of there"
+        pull(there, bucket, [refused.root.id], move=True)
+        assert says(there) == "of here"
 
 
 class TestDamageThere:
