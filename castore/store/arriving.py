@@ -78,7 +78,8 @@ class Terms:
     """On which roots are taken. lazily: the remote that has those objects that are not here; None: none does.
 
     is_brought: whether the object was staged here. may_name: whether it is here, and was seen by who
-    imports. absence: the error for an object that is not. newer: ids of states that were made from those here.
+    imports. absence: the error for an object that is not. newer: ids of states that were made from
+    those that are here.
     """
 
     now: float

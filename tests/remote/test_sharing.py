@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def pushed(store: Store, bucket: Bucket, *texts: object, **options: Any) -> Push
     return push(store, bucket, choose(store, [str(text) for text in texts]), **options)
 
 
-def pulled(store: Store, bucket: Bucket, *texts: object, **options: bool) -> PullReport:
+def pulled(store: Store, bucket: Bucket, *texts: object, **options: Any) -> PullReport:
     return pull(store, bucket, [str(text) for text in texts], **options)
 
 
@@ -257,7 +258,7 @@ def says(store: Store) -> object:
     return None if state is None else state.details["says"]
 
 
-def there_of(bucket: Bucket) -> list[int | None]:
+def there_of(bucket: Bucket) -> list[int]:
     """The places of the log's records and state that are in the bucket."""
     found = [decode_root(bucket.get(entry.key)[0], "") for entry in bucket.entries("roots/")]  # type: ignore[index]
     return sorted(root.place for root in found if root.place is not None)
@@ -294,18 +295,17 @@ class TestLogs:
     ) -> None:
         log_of(here, *"123456")
         state_of(here, "all", 6)
-        create, count = bucket.create, iter(range(100))
+        create = bucket.create
 
         def cut(key: str, data: bytes) -> bool:
-            if key.startswith("roots/") and next(count) == 9:
+            if key.startswith("roots/") and decode_root(data, key).place == 4:
                 raise RemoteUnavailable("origin", "cut")
             return create(key, data)
 
         monkeypatch.setattr(bucket, "create", cut)
         with pytest.raises(RemoteUnavailable):
             push(here, bucket, self.all(here))
-        found = there_of(bucket)
-        assert found == list(range(1, len(found) + 1))
+        assert there_of(bucket) == [1, 2, 3]
 
     def test_a_state_follows_the_one_that_it_was_made_from(
         self, bucket: Bucket, here: Store, there: Store
@@ -314,9 +314,7 @@ class TestLogs:
         for words, one, other in (("first", here, there), ("second", here, there), ("third", there, here)):
             state_of(one, words, 1)
             assert not push(one, bucket, self.all(one)).refused
-            assert not [
-                each for each in pull(other, bucket, everything=True).imported if each.outcome.is_refused
-            ]
+            pull(other, bucket, everything=True)
             assert says(other) == words
 
     def test_what_is_older_undoes_nothing(self, bucket: Bucket, here: Store, there: Store) -> None:
