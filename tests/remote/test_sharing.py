@@ -68,7 +68,7 @@ def path(tmp_path: Path, here: Store) -> Path:
     return folded(here, tmp_path / "folded.json")
 
 
-def folded(store: Store, path: Path, text: str = DOCUMENT, **options: str) -> Path:
+def folded(store: Store, path: Path, text: str = DOCUMENT, **options: Any) -> Path:
     path.write_bytes(api.fold_bytes(store, text.encode(), **options))
     return path
 
