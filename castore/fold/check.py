@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from castore.descriptor import Descriptor, Kind
@@ -25,6 +26,7 @@ from castore.errors import (
     ObjectDamaged,
     ObjectMissing,
     ObjectPurged,
+    RemoteDamaged,
     UnfoldMismatch,
 )
 from castore.fold.literal import check_fit, rebuild
@@ -124,7 +126,9 @@ class DocumentCheck:
     def expect(self, descriptors: Sequence[Descriptor]) -> None:
         """These are asked about next: what is promised of them comes at once, to be read."""
         if descriptors and not self.quick and self.handle.exists:
-            self.handle.get().want(each.digest for each in descriptors)
+            # What is damaged there is told when it is asked about, by itself.
+            with suppress(RemoteDamaged):
+                self.handle.get().want(each.digest for each in descriptors)
 
     def of_record(self, root: Root) -> tuple[FindingName, str] | None:
         """What is wrong with the root that says how a view is taken back; None if nothing is."""
@@ -163,6 +167,8 @@ class DocumentCheck:
             return _absent(error)
         except ObjectDamaged as error:
             return FindingName.DAMAGED, str(error.fields["reason"])
+        except RemoteDamaged as error:
+            return FindingName.DAMAGED, f"at remote '{error.fields['remote']}': {error.fields['reason']}"
         except UnfoldMismatch as error:
             return FindingName.MISMATCH, error.message
         words = _false_words(descriptor, data)

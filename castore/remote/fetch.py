@@ -33,10 +33,14 @@ class Fetcher:
         if bucket is None:
             bucket = self._buckets[key] = connect(remote, get(store, remote))
         with store.importing() as importing:
+            lost: RemoteError | None = None
             for _, found in bring(importing, remote_database(bucket, store), bucket, digests):
                 if isinstance(found, RemoteError):
-                    raise found
+                    lost = lost or found
             importing.commit_objects()
+        if lost is not None:
+            # One that is damaged there keeps no other from coming.
+            raise lost
 
 
 @dataclass(slots=True)

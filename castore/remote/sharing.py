@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from castore.remote.gc import GcReport
     from castore.remote.pull import PullReport
     from castore.remote.push import PushReport
+    from castore.remote.survey import BucketSurvey
 
 __all__ = [
     "add_remote",
@@ -148,16 +149,30 @@ def fetch(store: Store, *references: str, remote: str | None = None) -> FetchRep
 
 
 def verify_at_remote(
-    store: Store, documents: Iterable[tuple[str, BinaryIO]], *, remote: str | None = None, full: bool = False
+    store: Store,
+    documents: Iterable[tuple[str, BinaryIO]] | None = None,
+    *,
+    remote: str | None = None,
+    full: bool = False,
+    told: BucketSurvey | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Finding]:
     """What is wrong at the remote with the references of these documents, which are open at their beginning,
-    each with its name in findings. full: objects are read and digested; else present, and of their size.
+    each with its name in findings. None: with all that is there: roots, names, what they need; `told` gets
+    what that was, and `progress` is told of shards, or of objects.
 
-    Raises RemoteError.
+    full: objects are read and digested. Else those of a document are so too, but for larger ones than
+    1 MiB, of which there must be the size and the table of frames; and of all that is there they must be in
+    a listing. Raises RemoteError; ScopeDenied for None, unless the caller is the operator, and the remote
+    grants all.
     """
+    from castore.remote.survey import survey
     from castore.remote.verifying import verify_at_remote
 
-    return verify_at_remote(store, connect(store, remote), documents, whole=full)
+    bucket = connect(store, remote)
+    if documents is None:
+        return survey(store, bucket, whole=full, told=told, progress=progress)
+    return verify_at_remote(store, bucket, documents, whole=full)
 
 
 def forget_at_remote(

@@ -7,13 +7,14 @@ document name is asked for at once, and each object once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import BinaryIO
 
+from castore.config import FRAME_BYTES
 from castore.descriptor import Descriptor
 from castore.digest import Digest
-from castore.errors import ObjectDamaged, ObjectMissing, UnfoldMismatch
+from castore.errors import ObjectDamaged, ObjectMissing, RemoteDamaged, UnfoldMismatch
 from castore.fold.check import DocumentCheck
 from castore.fold.literal import check_fit
 from castore.objects.finding import Finding, FindingName
@@ -34,8 +35,9 @@ def verify_at_remote(
 ) -> Iterator[Finding]:
     """What is wrong at the remote with the references of these files, which are open, each with its name.
 
-    whole: each object is read and digested; else its presence and its size are looked at. A view is one that
-    the store here has a record of, which must be at the remote, too. Raises RemoteError.
+    whole: each object is read and digested; else, of those of FRAME_BYTES and more, the size and the table of
+    frames are looked at. A view is one that the store here has a record of, which must be at the remote, too.
+    Raises RemoteError.
     """
     bucket.require_format()
     yield from verify_with(_RemoteCheck(store, bucket, quick=not whole), documents)
@@ -65,23 +67,32 @@ class _RemoteCheck(DocumentCheck):
         return FindingName.MISSING, f"no record of this view is at remote '{self._bucket.remote}'"
 
     def quickly(self, descriptor: Descriptor) -> _Found:
-        return self._looked(descriptor, is_whole=False)
+        """As `of`: of an object of one frame by every byte, which takes no request more; of a larger one by
+        its table of frames, and its size."""
+
+        def look() -> int | None:
+            if descriptor.size < FRAME_BYTES:
+                return len(self._database.read(descriptor.digest, lambda size: check_fit(descriptor, size)))
+            found = self._database.stat(descriptor.digest)
+            return None if found is None else found.size
+
+        return self._looked(descriptor, look)
 
     def wholly(self, descriptor: Descriptor) -> _Found:
-        return self._looked(descriptor, is_whole=True)
+        return self._looked(descriptor, lambda: self._database.check(descriptor.digest).size)
 
-    def _looked(self, descriptor: Descriptor, *, is_whole: bool) -> _Found:
-        digest = descriptor.digest
-        if not self._grants.is_whole and digest not in self._named:
+    def _looked(self, descriptor: Descriptor, look: Callable[[], int | None]) -> _Found:
+        """look: gives the object's size; None: it is not there."""
+        if not self._grants.is_whole and descriptor.digest not in self._named:
             return _ABSENT
         try:
-            found = self._database.check(digest) if is_whole else self._database.stat(digest)
-            if found is None:
+            size = look()
+            if size is None:
                 return _ABSENT
-            check_fit(descriptor, found.size)
+            check_fit(descriptor, size)
         except ObjectMissing:
             return _ABSENT
-        except ObjectDamaged as error:
+        except (ObjectDamaged, RemoteDamaged) as error:
             return FindingName.DAMAGED, str(error.fields["reason"])
         except UnfoldMismatch as error:
             return FindingName.MISMATCH, error.message
