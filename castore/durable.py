@@ -257,10 +257,16 @@ def publish_new(staged: str, target: str) -> bool:
     return True
 
 
-def remove(path: str) -> bool:
-    """No file has this name; False if there was none. On the disk after the sync of its folder."""
+def remove(path: str, *, folder: int | None = None) -> bool:
+    """No file has this name; False if there was none. On the disk after the sync of its folder.
+
+    folder: descriptor of the one that `path` begins in.
+    """
     try:
-        calls.unlink(path)
+        if folder is None:
+            calls.unlink(path)
+        else:
+            calls.unlink(path, dir_fd=folder)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -23,7 +24,15 @@ from typing import TypeVar
 from castore import durable
 from castore.config import ROOT_BYTES_MAX
 from castore.digest import Digest
-from castore.errors import ObjectMissing, RemoteError, RemoteMissing, RemoteUnavailable, RemoteUnconditional
+from castore.errors import (
+    ObjectDamaged,
+    ObjectMissing,
+    RemoteDamaged,
+    RemoteError,
+    RemoteMissing,
+    RemoteUnavailable,
+    RemoteUnconditional,
+)
 from castore.layout import FORMAT_VERSION, SHARDS
 from castore.objects.source import Frames, SourceStat
 from castore.remote import crew
@@ -136,13 +145,15 @@ class Bucket:
 
     def require_format(self) -> None:
         """A castore of this version is in the bucket. Raises RemoteMissing."""
-        found = self.get(FORMAT, _FORMAT_BYTES_MAX)
+        try:
+            found = self.get(FORMAT, _FORMAT_BYTES_MAX)
+        except RemoteDamaged as error:
+            raise self._no_castore() from error
         if found is None:
             words = f"no castore is in the bucket of remote '{self.remote}'"
             raise RemoteMissing(self.remote, words, hint="'ctx push' begins one there")
         if found[0] != _FORMAT_LINE:
-            words = f"what is at remote '{self.remote}' is no castore of this version"
-            raise RemoteMissing(self.remote, words, hint="use another bucket or prefix, or another castore")
+            raise self._no_castore()
 
     def require_conditions(self) -> None:
         """`format` is there, and the server refuses what it must. Raises RemoteUnconditional, RemoteMissing.
@@ -176,6 +187,10 @@ class Bucket:
 
     def _delete(self, keys: Sequence[str]) -> None:
         self._asked("delete", lambda: self.service.delete(keys))
+
+    def _no_castore(self) -> RemoteError:
+        words = f"what is at remote '{self.remote}' is no castore of this version"
+        return RemoteMissing(self.remote, words, hint="use another bucket or prefix, or another castore")
 
     def _unconditional(self, what: str) -> RemoteError:
         return RemoteUnconditional(
@@ -277,7 +292,8 @@ class BucketSource:
 
     def stat(self, digest: Digest) -> SourceStat | None:
         self._forget(digest)
-        found = self.bucket.begin(object_key(digest), 0, _HEAD_BYTES)
+        with _told_of(digest):
+            found = self.bucket.begin(object_key(digest), 0, _HEAD_BYTES)
         if found is None:
             return None
         data, entry = found
@@ -299,7 +315,8 @@ class BucketSource:
                 if start == 0 and end == stat.stored_bytes:
                     self._forget(digest)  # It was read whole: nobody comes for more.
                 return data[start:end]
-        found = self.bucket.read(object_key(digest), start, length)
+        with _told_of(digest):
+            found = self.bucket.read(object_key(digest), start, length)
         if found is None:
             raise ObjectMissing(str(digest))
         return found
@@ -326,6 +343,15 @@ class BucketSource:
                 return False
             self._held_bytes += length
             return True
+
+
+@contextmanager
+def _told_of(digest: Digest) -> Iterator[None]:
+    """What lies under the object's key, and is none, is damage of that object alone."""
+    try:
+        yield
+    except RemoteDamaged as error:
+        raise ObjectDamaged(str(digest), str(error.fields["reason"])) from error
 
 
 def _stamp(entry: Entry) -> tuple[int, int, int]:

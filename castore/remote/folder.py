@@ -3,7 +3,9 @@
 Laws: bytes under a key are those that were written, whole, or none, whatever crashes: they are synced before
 they get their name. Their names are on the disk once `settle` has returned; what `create` and `replace` wrote
 is when they return. Of two that create one key one is told True: a link is made where none is. Conditions on
-what is there hold under a lock on the file `lock`, which ends with its holder.
+what is there hold under a lock on the file `lock`, which ends with its holder. Nothing below the folder that
+is a link is followed: what is read, listed, deleted or written lies in the folder itself. (The folder may be
+one.) What is neither a file nor a folder is damage of the key that it lies under, and of no other.
 
 A version is inode, size and time of change; `replace` takes care that the time grows, should the clock stand.
 No client library is used: obstore's own for folders does not sync, and can't replace under a condition.
@@ -14,7 +16,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,16 +32,17 @@ from castore.errors import (
     RemoteMissing,
     RemoteUnavailable,
 )
+from castore.remote.beneath import Beneath
 from castore.remote.service import Entry
 
 __all__ = ["Folder"]
 
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READ_BYTES = 1 << 20
 _STAGING = "tmp"
 _LOCK = "lock"
 _DEPTH_MAX = 8
 _STAGED_SECONDS_MAX = 86_400
+_STAGED_NAME = re.compile(r"[0-9]+-[0-9a-f]{12}-[0-9]+\Z")
 _MODE_FILE = 0o666
 _MODE_FOLDER = 0o777
 
@@ -55,6 +58,7 @@ class Folder:
         self._path = path
         self._lock = Lock()
         self._settling = Lock()
+        self._beneath = Beneath(remote, path)
         self._made: set[str] = set()
         self._unsettled: set[str] = set()
         self._staged = 0
@@ -64,12 +68,11 @@ class Folder:
         self, key: str, start: int, length: int | None, bytes_max: int | None
     ) -> tuple[bytes, Entry] | None:
         with self._told("get", key):
-            try:
-                descriptor = os.open(self._file(key), _READ)
-            except (FileNotFoundError, NotADirectoryError):
+            descriptor = self._beneath.opened(key)
+            if descriptor is None:
                 return None
             try:
-                entry = self._entry(key, os.fstat(descriptor))
+                entry = self._beneath.entry(key, os.fstat(descriptor))
                 if bytes_max is not None and entry.size > bytes_max:
                     raise RemoteDamaged(self._remote, key, f"it is longer than {bytes_max:,} bytes")
                 left = max(0, entry.size - start)
@@ -79,10 +82,8 @@ class Folder:
 
     def head(self, key: str) -> Entry | None:
         with self._told("head", key):
-            try:
-                return self._entry(key, os.lstat(self._file(key)))
-            except (FileNotFoundError, NotADirectoryError):
-                return None
+            found = self._beneath.found(key)
+            return None if found is None else self._beneath.entry(key, found)
 
     def put(self, key: str, data: bytes | Path) -> None:
         with self._told("put", key), self._staged_file(data) as staged:
@@ -100,11 +101,8 @@ class Folder:
     def replace(self, key: str, data: bytes, entry: Entry) -> bool:
         with self._told("replace", key), self._staged_file(data) as staged, self._locked():
             target = self._file(key)
-            try:
-                found = os.lstat(target)
-            except (FileNotFoundError, NotADirectoryError):
-                return False
-            if self._entry(key, found).version != entry.version:
+            found = self._beneath.found(key)
+            if found is None or self._beneath.entry(key, found).version != entry.version:
                 return False
             if os.stat(staged).st_mtime_ns <= found.st_mtime_ns:
                 os.utime(staged, ns=(found.st_mtime_ns + 1, found.st_mtime_ns + 1))
@@ -116,7 +114,12 @@ class Folder:
         with self._locked():
             for key in keys:
                 with self._told("delete", key):
-                    if durable.remove(self._file(key)):
+                    try:
+                        with self._beneath.within(os.path.dirname(key)) as folder:
+                            is_removed = durable.remove(os.path.basename(key), folder=folder)
+                    except (FileNotFoundError, NotADirectoryError):
+                        continue
+                    if is_removed:
                         self._note(key)
 
     def pages(self, prefix: str) -> Iterator[Sequence[Entry]]:
@@ -124,19 +127,19 @@ class Folder:
         if prefix.count("/") > _DEPTH_MAX:
             return  # Nobody here makes those.
         with self._told("list", prefix):
-            names = self._names(f"{self._path}/{prefix}".rstrip("/"))
+            names = self._beneath.names(prefix)
         page: list[Entry] = []
         # A folder's keys go on with a slash, which stands before some characters that a name may go on with.
-        for name, is_folder in sorted(names, key=lambda each: each[0] + "/" * each[1]):
+        for name, entry in sorted(names, key=lambda each: each[0] + "/" * (each[1] is None)):
             if not prefix and name in (_STAGING, _LOCK):
                 continue
-            if is_folder:
-                if page:
-                    yield page
-                    page = []
-                yield from self.pages(f"{prefix}{name}/")
-            elif (entry := self.head(prefix + name)) is not None:
+            if entry is not None:
                 page.append(entry)
+                continue
+            if page:
+                yield page
+                page = []
+            yield from self.pages(f"{prefix}{name}/")
         if page:
             yield page
 
@@ -153,30 +156,18 @@ class Folder:
     def _file(self, key: str) -> str:
         return f"{self._path}/{key}"
 
-    def _entry(self, key: str, found: os.stat_result) -> Entry:
-        if not stat.S_ISREG(found.st_mode):
-            raise RemoteDamaged(self._remote, key, "it is not a regular file")
-        version = f"{found.st_ino}-{found.st_size}-{found.st_mtime_ns}"
-        return Entry(key, found.st_size, version, found.st_mtime_ns / 1e9)
-
-    def _names(self, folder: str) -> list[tuple[str, bool]]:
-        """What lies in the folder, and whether it is one itself. Links and devices are left out."""
-        try:
-            with os.scandir(folder) as entries:
-                return [
-                    (entry.name, entry.is_dir(follow_symlinks=False))
-                    for entry in entries
-                    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
-                ]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-
     def _placed(self, key: str) -> str:
-        """The file's path; the folders that it lies in are there, and their names on the disk."""
+        """The file's path; the folders that it lies in are there, no links, and their names on the disk."""
         folder = os.path.dirname(self._file(key))
         if folder not in self._made:
             self._make(folder)
+        else:
+            self._require_plain(folder)
         return self._file(key)
+
+    def _require_plain(self, folder: str) -> None:
+        with self._beneath.within(folder[len(self._path) + 1 :]):
+            return
 
     def _make(self, folder: str) -> None:
         if folder == self._path and not os.path.isdir(os.path.dirname(folder)):
@@ -188,15 +179,18 @@ class Folder:
         if folder != self._path and os.path.dirname(folder) not in self._made:
             self._make(os.path.dirname(folder))
         durable.make_folders([folder], os.path.dirname(folder), _MODE_FOLDER, unproven=folder != self._path)
+        self._require_plain(folder)
         self._made.add(folder)
 
     @contextmanager
     def _staged_file(self, data: bytes | Path) -> Iterator[str]:
         """A file with the bytes, on the disk; it is gone after the block unless it was renamed."""
         folder = f"{self._path}/{_STAGING}"
-        if folder not in self._made:
+        if folder in self._made:
+            self._require_plain(folder)
+        else:
             self._make(folder)
-            durable.remove_leftover(_left(folder), [])
+            self._remove_left()
         with self._lock:
             self._staged += 1
             staged = f"{folder}/{self._staged_name}-{self._staged}"
@@ -206,6 +200,21 @@ class Folder:
             yield staged
         finally:
             durable.remove_leftover([staged], [])
+
+    def _remove_left(self) -> None:
+        """What writers that were killed have staged, and nobody gives a name any more, is gone."""
+        before = time.time() - _STAGED_SECONDS_MAX
+        with self._beneath.within(_STAGING) as folder:
+            with os.scandir(folder) as entries:
+                left = [
+                    each.name
+                    for each in entries
+                    if _STAGED_NAME.match(each.name)
+                    and each.is_file(follow_symlinks=False)
+                    and each.stat(follow_symlinks=False).st_mtime < before
+                ]
+            for name in left:
+                durable.remove(name, folder=folder)
 
     def _note(self, key: str) -> None:
         with self._lock:
@@ -248,15 +257,8 @@ class Folder:
                 self._remote, words, hint="who may use the folder is said by its modes", errno=error.errno
             )
         if error.errno == errno.ELOOP:
-            return RemoteDamaged(self._remote, key, "it is a link")
+            return self._beneath.damaged(key, "it is a link")
         return RemoteUnavailable(self._remote, words, errno=error.errno)
-
-
-def _left(folder: str) -> list[str]:
-    """What writers that were killed have staged, and nobody gives a name any more."""
-    before = time.time() - _STAGED_SECONDS_MAX
-    with os.scandir(folder) as entries:
-        return [each.path for each in entries if each.stat(follow_symlinks=False).st_mtime < before]
 
 
 def _read(descriptor: int, start: int, length: int) -> bytes:

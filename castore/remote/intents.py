@@ -20,7 +20,7 @@ from types import TracebackType
 from castore.errors import RemoteDamaged, RemoteError, RemoteUnavailable
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.clock import elapsed
-from castore.remote.keys import INTENTS, intent_key
+from castore.remote.keys import INTENTS, intent_key, is_own
 from castore.remote.records import INTENT_SECONDS, RECORD_BYTES_MAX, Intent, decode_intent, encode
 from castore.remote.sweeps import heed
 
@@ -143,12 +143,14 @@ class Held:
 def standing_intents(bucket: Bucket, *, now: float, dry_run: bool = False) -> Iterator[Intent]:
     """Every intent that is there and not over its time. The others are deleted before the first is given.
 
-    now: by the server's clock. dry_run: nothing is deleted. Raises RemoteDamaged for one that can't be read:
-    what it names is not known.
+    What lies beside them under other keys is none, and stays. now: by the server's clock. dry_run: nothing
+    is deleted. Raises RemoteDamaged for one that can't be read: what it names is not known.
     """
     standing: list[Entry] = []
     over: list[str] = []
     for entry in bucket.entries(INTENTS):
+        if not is_own(entry.key):
+            continue
         if now - entry.modified > INTENT_SECONDS:
             over.append(entry.key)
         else:

@@ -41,7 +41,7 @@ SWEEPS = "sweeps/"
 MARKS = "marks/"
 
 _NAME_KEY = re.compile(r"names/[0-9a-f]{64}\.json\Z")
-_RECORD = re.compile(r"(?:(?:intents|sweeps)/[0-9a-f]{32}|marks/[0-9a-f]{2})\.json\Z")
+_RECORD = re.compile(r"(?:(?:intents|sweeps)/[0-9a-z]{1,32}|marks/[0-9a-f]{2})\.json\Z")
 _SHARDED = re.compile(r"(objects|roots)/([0-9a-f]{2})/([^/]+)\Z")
 
 

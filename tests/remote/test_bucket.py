@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from castore import durable
 from castore.config import FRAME_BYTES
 from castore.digest import Digest
 from castore.errors import (
+    ObjectDamaged,
     RemoteDamaged,
     RemoteDenied,
     RemoteMissing,
@@ -37,11 +38,19 @@ from castore.remote.cloud import Cloud
 from castore.remote.connecting import connect, in_memory
 from castore.remote.crew import mapped
 from castore.remote.failures import read_failure
-from castore.remote.keys import object_key
+from castore.remote.keys import OBJECTS, intent_key, name_key, object_key, root_key
 from castore.settings import RemoteSettings
 from tests.remote.servers import SECRET, Place
 
 KINDS = ["memory", "folder", "seaweed"]
+OBJECT = object_key(Digest.of(b"x"))
+SHARD = OBJECT.rpartition("/")[0]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """What lies in the folder, or the file's bytes."""
+    files = [folder] if folder.is_file() else [each for each in folder.rglob("*") if each.is_file()]
+    return {str(each): each.read_bytes() for each in files}
 
 
 def folder_bucket(folder: Path) -> Bucket:
@@ -619,31 +628,87 @@ class TestFolder:
         bucket.put("format", b"x")
         assert (fast_path / "a" / "bucket" / "format").read_bytes() == b"x"
 
-    def test_links_are_not_followed(self, fast_path: Path) -> None:
+    @pytest.mark.parametrize("link", ["objects", SHARD, OBJECT, "tmp"])
+    def test_no_part_of_a_path_is_a_link_that_is_followed(self, fast_path: Path, link: str) -> None:
+        first = folder_bucket(fast_path)
+        first.put(OBJECT, b"x")
+        first.put("format", b"y")
+        inside, outside = fast_path / "bucket" / link, fast_path / "outside"
+        # What lay there lies outside now: whoever follows the link finds all as it was.
+        inside.rename(outside)
+        inside.symlink_to(outside)
+        mine = outside if link == OBJECT else outside / "1-0123456789ab-1"
+        mine.write_bytes(b"mine")
+        os.utime(mine, (1, 1))
+        before = tree(outside)
         bucket = folder_bucket(fast_path)
-        bucket.put("objects/ab/x", b"x")
-        (fast_path / "secret").write_bytes(b"secret")
-        (fast_path / "bucket" / "objects" / "ab" / "y").symlink_to(fast_path / "secret")
-        for read in (lambda: bucket.get("objects/ab/y"), lambda: bucket.head("objects/ab/y")):
-            with pytest.raises(RemoteDamaged):
+        calls: list[Callable[[], object]] = [lambda: bucket.put(f"{SHARD}/new", b"new")]
+        if link != "tmp":
+            entry = Entry(OBJECT, 1, "", 0.0)
+            calls = [lambda: bucket.get(OBJECT), lambda: bucket.head(OBJECT)]
+            calls.append(lambda: bucket.replace(OBJECT, b"new", entry))
+        if link in ("objects", SHARD):
+            calls.append(lambda: list(bucket.entries(OBJECTS)))
+            calls.append(lambda: bucket.put(OBJECT, b"new"))
+            calls.append(lambda: bucket.create(f"{SHARD}/new", b"new"))
+            calls.append(lambda: bucket.create(f"{SHARD}/deep/new", b"new"))
+            calls.append(lambda: bucket.delete([OBJECT]))
+        for call in calls:
+            with pytest.raises(RemoteDamaged, match=r"link|not a regular file"):
+                call()
+        if link == OBJECT:
+            assert [each.key for each in bucket.entries(OBJECTS)] == [OBJECT]
+            bucket.delete([OBJECT])
+            assert not inside.is_symlink()
+        assert tree(outside) == before
+
+    def test_the_folder_itself_may_be_a_link(self, fast_path: Path) -> None:
+        (fast_path / "elsewhere").mkdir()
+        (fast_path / "bucket").symlink_to(fast_path / "elsewhere")
+        folder_bucket(fast_path).put(OBJECT, b"x")
+        assert (fast_path / "elsewhere" / OBJECT).read_bytes() == b"x"
+
+    @pytest.mark.parametrize("key", [OBJECT, root_key("a" * 32), name_key("s", "n"), intent_key("5" * 32)])
+    @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+    def test_what_is_no_file_is_damage_of_its_key_alone(self, fast_path: Path, key: str, kind: str) -> None:
+        bucket = folder_bucket(fast_path)
+        bucket.put(key, b"x")
+        neighbour = key[:-6] + "0" + key[-5:] if key.endswith(".json") else key[:-1] + "0"
+        bucket.put(neighbour, b"y")
+        file = fast_path / "bucket" / key
+        file.unlink()
+        if kind == "link":
+            file.symlink_to("/etc")
+        else:
+            os.mkfifo(file) if kind == "pipe" else file.mkdir()
+        assert {each.key for each in bucket.entries("")} == {key, neighbour}
+        for read in (lambda: bucket.get(key), lambda: bucket.head(key)):
+            with pytest.raises(RemoteDamaged) as caught:
                 read()
-        assert [each.key for each in bucket.entries("objects/")] == ["objects/ab/x"]
-        bucket.put("objects/ab/y", b"y")
-        assert (fast_path / "secret").read_bytes() == b"secret"
-        assert found(bucket, "objects/ab/y")[0] == b"y"
+            assert "remove it there" in str(caught.value.hint)
+        assert found(bucket, neighbour)[0] == b"y"
+
+    def test_an_object_that_is_no_file_is_a_damaged_object(self, fast_path: Path) -> None:
+        source = BucketSource(folder_bucket(fast_path), str(fast_path))
+        digest = Digest.of(b"x")
+        (fast_path / "bucket" / object_key(digest)).mkdir(parents=True)
+        for read in (source.stat, source.get):
+            with pytest.raises(ObjectDamaged, match="not a regular file"):
+                read(digest)
 
     def test_what_a_killed_writer_staged_is_no_object_and_goes(self, fast_path: Path) -> None:
         folder_bucket(fast_path).put("format", b"x")
         staging = fast_path / "bucket" / "tmp"
-        for name, age in (("old", 90_000), ("new", 10)):
+        names = {"1-0123456789ab-1": 90_000, "2-0123456789ab-1": 10, "my thesis": 90_000}
+        for name, age in names.items():
             (staging / name).write_bytes(b"half")
             os.utime(staging / name, (time.time() - age,) * 2)
         bucket = folder_bucket(fast_path)
         bucket.put("objects/ab/x", b"x")
         assert [each.key for each in bucket.entries("")] == ["format", "objects/ab/x"]
-        assert [each.name for each in staging.iterdir()] == ["new"]
+        assert {each.name for each in staging.iterdir()} == {"2-0123456789ab-1", "my thesis"}, "only its own"
 
-    def test_what_is_no_file_is_left_out_and_depth_is_bounded(self, fast_path: Path) -> None:
+    def test_devices_are_left_out_and_depth_is_bounded(self, fast_path: Path) -> None:
         bucket = folder_bucket(fast_path)
         bucket.put("objects/ab/x", b"x")
         os.mkfifo(fast_path / "bucket" / "objects" / "ab" / "pipe")
@@ -653,6 +718,13 @@ class TestFolder:
         assert [each.key for each in bucket.entries("objects/")] == ["objects/ab/x"]
         with pytest.raises(RemoteDamaged):
             bucket.get("objects/ab/pipe")
+
+    def test_what_is_no_format_is_no_castore(self, fast_path: Path) -> None:
+        bucket = folder_bucket(fast_path)
+        (fast_path / "bucket").mkdir()
+        os.mkfifo(fast_path / "bucket" / "format")
+        with pytest.raises(RemoteMissing, match="no castore of this version"):
+            bucket.require_format()
 
     def test_a_full_disk_is_the_remotes(self, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bucket = folder_bucket(fast_path)
