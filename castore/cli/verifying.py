@@ -53,7 +53,7 @@ def _files(opened: Store, remote: str, files: Sequence[str], *, full: bool, as_j
     if not checked:
         return 1
     named = list[str]()
-    names = Counter[FindingName]()
+    names: Counter[FindingName] = Counter()
 
     def each_told() -> Iterator[tuple[str, BinaryIO]]:
         """Each file, which is noted if something is wrong with it."""
@@ -79,7 +79,7 @@ def _all(opened: Store, remote: str, *, full: bool, as_json: bool) -> int:
     from castore.remote.survey import BucketSurvey
 
     told = BucketSurvey()
-    names = Counter[FindingName]()
+    names: Counter[FindingName] = Counter()
     with output.working(f"verifying {remote}") as progress:
         findings = api.verify_at_remote(opened, remote=remote, full=full, told=told, progress=progress)
         _tell(findings, names, as_json)
