@@ -9,24 +9,29 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from castore.errors import CastoreError, InvalidConfig
 from castore.remote.bucket import Bucket
-from castore.settings import RemoteSettings
+from castore.settings import RemoteSettings, places
 
 if TYPE_CHECKING:
     from obstore.store import MemoryStore, ObjectStore
 
     from castore.remote.service import Service
 
-__all__ = ["connect", "in_memory", "require_installed"]
+__all__ = ["connect", "in_memory", "require_installed", "require_no_store"]
 
 _S3_DELETES_MAX = 1000
 
 
 def connect(remote: str, settings: RemoteSettings) -> Bucket:
-    """The bucket that the settings say. Raises InvalidConfig for a URL that can't be one's."""
+    """The bucket that the settings say.
+
+    Raises InvalidConfig for a URL, an endpoint or a region that can't be one, and a folder that a store is
+    in; RemoteDenied where there is a part of credentials alone.
+    """
+    _require_valid(remote, settings)
     url = urlsplit(settings.url)
     if url.scheme == "file":
         return Bucket(remote, settings, _folder(remote, settings))
@@ -67,31 +72,60 @@ def require_installed() -> None:
         )
 
 
+def require_no_store(remote: str, settings: RemoteSettings, own: str | None = None) -> None:
+    """The remote is no folder that is a store, or lies in one; nor one that the store `own` lies in.
+
+    Raises InvalidConfig.
+    """
+    path = os.path.realpath(places.folder_of(settings.url))
+    found, what = path, "is a store of its own"
+    while not _is_store(found):
+        parent = os.path.dirname(found)
+        if parent == found:
+            break
+        found, what = parent, "lies in a store"
+    else:
+        raise _in_the_way(remote, what, found)
+    if own is not None and os.path.realpath(own).startswith(f"{path}/"):
+        raise _in_the_way(remote, "has this store in it", os.path.realpath(own))
+
+
 # --- Helpers ---
+
+
+def _is_store(folder: str) -> bool:
+    return os.path.exists(f"{folder}/config.toml") and os.path.exists(f"{folder}/format")
+
+
+def _in_the_way(remote: str, what: str, store: str) -> InvalidConfig:
+    beside = f"{os.path.dirname(os.path.dirname(store)).rstrip('/')}/castore-bucket"
+    return InvalidConfig(
+        f"the folder of remote '{remote}' {what}: '{store}'",
+        key=f"remote.{remote}.url",
+        hint=f"give a folder that no store is in and that is in none, such as file://{quote(beside)}",
+    )
+
+
+def _require_valid(remote: str, settings: RemoteSettings) -> None:
+    """As what config.toml says: settings may also be made by a caller."""
+    places.url(f"remote.{remote}.url", settings.url)
+    if settings.endpoint is not None:
+        places.endpoint(f"remote.{remote}.endpoint", settings.endpoint)
+    if settings.region is not None:
+        places.region(f"remote.{remote}.region", settings.region)
 
 
 def _folder(remote: str, settings: RemoteSettings) -> Service:
     from castore.remote.folder import Folder
 
-    url = urlsplit(settings.url)
-    path = unquote(url.path).rstrip("/")
-    if url.netloc not in ("", "localhost") or not path or "\0" in path:
-        raise _no_place(remote, "file:///FOLDER")
-    if os.path.exists(f"{path}/config.toml"):
-        raise InvalidConfig(
-            f"the folder of remote '{remote}' is a store of its own",
-            key=f"remote.{remote}.url",
-            hint="a store's folder has an index beside it; give a folder that no store is in",
-        )
-    return Folder(remote, path)
+    require_no_store(remote, settings)
+    return Folder(remote, places.folder_of(settings.url))
 
 
 def _opened(remote: str, settings: RemoteSettings) -> ObjectStore:
     from obstore.exceptions import BaseError
 
     url = urlsplit(settings.url)
-    if not url.netloc or url.username is not None:
-        raise _no_place(remote, f"{url.scheme}://BUCKET/PREFIX")
     try:
         return _s3(settings) if url.scheme == "s3" else _other(settings)
     except (BaseError, ValueError, OSError) as error:
@@ -146,7 +180,3 @@ def _with_bucket(endpoint: str, bucket: str) -> str:
     """The endpoint whose host's name begins with the bucket's."""
     scheme, _, rest = endpoint.rstrip("/").partition("://")
     return f"{scheme}://{rest}" if rest.startswith(bucket + ".") else f"{scheme}://{bucket}.{rest}"
-
-
-def _no_place(remote: str, form: str) -> InvalidConfig:
-    return InvalidConfig(f"the URL of remote '{remote}' must be {form}", key=f"remote.{remote}.url")

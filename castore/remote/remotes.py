@@ -10,20 +10,26 @@ from collections.abc import Mapping
 
 from castore.config import parse_name
 from castore.errors import InvalidOption
-from castore.settings import RemoteSettings, declare_remote, parse_config, remove_remote
+from castore.remote.connecting import require_no_store
+from castore.settings import RemoteSettings, declare_remote, parse_config, places, remove_remote
 from castore.store import Store
+from castore.store.remedies import DEFAULT_REMOTE, default_remote
 from castore.store.scopes import change_config
 
-__all__ = ["DEFAULT", "add", "default", "get", "listed", "remove"]
-
-DEFAULT = "origin"
-"""The remote that is meant where none is named, if there are several."""
+__all__ = ["add", "default", "get", "listed", "remove"]
 
 
 def add(store: Store, name: str, settings: RemoteSettings) -> None:
-    """config.toml has the remote. Raises ScopeDenied, InvalidOption (as for a name in use), LimitExceeded."""
+    """config.toml has the remote.
+
+    Raises ScopeDenied, InvalidOption (a name in use, a place that can't be one, a folder in or around a
+    store), LimitExceeded.
+    """
     store.require_operator("adding a remote")
     parse_name(name)
+    places.url(f"remote.{name}.url", settings.url)
+    if settings.url.startswith("file:"):
+        require_no_store(name, settings, store.folder)
 
     def change(text: str) -> str:
         if name in parse_config(text).remotes:
@@ -64,14 +70,13 @@ def get(store: Store, name: str) -> RemoteSettings:
 def default(store: Store) -> str:
     """The only remote's name, or `origin`. Raises InvalidOption where that is none."""
     names = list(listed(store))
-    if len(names) == 1:
-        return names[0]
-    if DEFAULT in names:
-        return DEFAULT
+    meant = default_remote(names)
+    if meant is not None:
+        return meant
     if not names:
         raise InvalidOption("the store has no remote", hint="'ctx remote add NAME URL' adds one")
     raise InvalidOption(
-        f"which remote is meant? there are {len(names)}, and none is '{DEFAULT}'",
+        f"which remote is meant? there are {len(names)}, and none is '{DEFAULT_REMOTE}'",
         hint="name one; 'ctx remote list' lists them",
     )
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from castore.config import STRATEGY_PATTERN
+from castore.settings.places import endpoint, region, url
 from castore.settings.values import (
     age,
-    endpoint,
     grace,
     granted,
     integer,
@@ -19,9 +19,7 @@ from castore.settings.values import (
     scope,
     seconds,
     share,
-    text,
     tools,
-    url,
     yes_or_no,
 )
 
@@ -68,7 +66,7 @@ SUMMARY_KEYS: Keys = {
 REMOTE_KEYS: Keys = {
     "url": ("url", url),
     "endpoint": ("endpoint", endpoint),
-    "region": ("region", text),
+    "region": ("region", region),
     "path-style": ("path_style", yes_or_no),
     "fetch": ("fetch", lambda key, value: one_of(key, value, "whole", "on-demand")),
     "conditions": ("conditions", lambda key, value: one_of(key, value, "required", "none")),

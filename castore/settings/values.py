@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from castore.config import (
@@ -17,7 +16,6 @@ from castore.errors import InvalidConfig, InvalidOption
 
 __all__ = [
     "age",
-    "endpoint",
     "grace",
     "granted",
     "integer",
@@ -32,7 +30,6 @@ __all__ = [
     "strategy",
     "text",
     "tools",
-    "url",
     "yes_or_no",
 ]
 
@@ -104,34 +101,6 @@ def granted(key: str, value: Any) -> tuple[str, ...] | None:
     except InvalidOption as error:
         raise InvalidConfig(f"config key '{key}': {error.message}", key=key, hint=error.hint) from error
     return found or None
-
-
-_REMOTE_URL = re.compile(r"(?:s3|gs|az|file)://[!-~]+\Z")
-_ENDPOINT = re.compile(r"https?://[!-~]+\Z")
-_SECRET = re.compile(r"://[^/]*@|[?#]")
-
-
-def _no_secret(key: str, value: str) -> str:
-    """Settings are read by others and kept in git: who may use a bucket is not said there."""
-    if _SECRET.search(value):
-        raise InvalidConfig(
-            f"config key '{key}' has a user, a query or a fragment",
-            key=key,
-            hint="credentials come from the environment or the provider's own chain",
-        )
-    return value
-
-
-def url(key: str, value: Any) -> str:
-    if not _REMOTE_URL.match(text(key, value)):
-        raise InvalidConfig(f"config key '{key}' must be an s3://, gs://, az:// or file:// URL", key=key)
-    return _no_secret(key, value)
-
-
-def endpoint(key: str, value: Any) -> str:
-    if not _ENDPOINT.match(text(key, value)):
-        raise InvalidConfig(f"config key '{key}' must be an http:// or https:// URL", key=key)
-    return _no_secret(key, value)
 
 
 def yes_or_no(key: str, value: Any) -> bool:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from castore.errors import CastoreError, InvalidConfig
-from castore.remote import connecting
+from castore.remote import connecting, remotes
 from castore.remote.bucket import Bucket
 from castore.remote.cloud import Cloud
 from castore.remote.connecting import connect
-from castore.settings import RemoteSettings
+from castore.settings import RemoteSettings, parse_config
 from castore.store import Store
+
+
+@pytest.fixture
+def store(fast_path: Path) -> Iterator[Store]:
+    with closing(Store.init(fast_path / "store")) as store:
+        yield store
+
 
 REPOSITORY = Path(__file__).parents[2]
 SECRET = "a-secret-5ec2e7"
@@ -81,22 +90,111 @@ class TestPlaces:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("url", ["s3:///x", "file://host/folder", "file:///", "file:///a%00b", "gs:///x"])
-    def test_what_is_no_place(self, url: str) -> None:
-        with pytest.raises(InvalidConfig) as caught:
-            connect("origin", RemoteSettings(url))
-        assert caught.value.fields["key"] == "remote.origin.url"
+    @pytest.mark.parametrize(
+        ("url", "hint"),
+        [
+            ("s3:///x", "names no bucket"),
+            ("gs:///x", "names no bucket"),
+            ("s3://Castore_", "a to z"),
+            ("s3://[b", "a to z"),
+            ("s3://b:99999/p", "endpoint"),
+            ("s3://a..b/p", "a to z"),
+            ("az://a_b", "single '-'"),
+            ("s3://things/../../p", "as s3://things/p"),
+            ("s3://things//p", "as s3://things/p"),
+            ("s3://things/a b", "%20"),
+            ("file:///", "as file:///srv/castore"),
+            ("file:///a%00b", "without"),
+            ("file:///a/../b", "as file:///a/b"),
+            ("file:///a/%2e%2e/b", "as file:///a/b"),
+            ("file:///%ff", "without"),
+            ("file://host/folder", "as file:///host/folder"),
+            ("file://team", "as file:///team"),
+            ("file://localhost", "without"),
+            ("ftp://things", ""),
+        ],
+    )
+    def test_what_is_no_place(self, store: Store, url: str, hint: str) -> None:
+        before = (Path(store.folder) / "config.toml").read_bytes()
+        calls: list[Callable[[], object]] = [
+            lambda: connect("origin", RemoteSettings(url)),
+            lambda: remotes.add(store, "origin", RemoteSettings(url)),
+            lambda: parse_config(f'[remote.origin]\nurl = "{url}"\n'),
+        ]
+        for call in calls:
+            with pytest.raises(InvalidConfig) as caught:
+                call()
+            assert caught.value.fields["key"] == "remote.origin.url"
+            assert hint in str(caught.value.hint or "")
+        assert (Path(store.folder) / "config.toml").read_bytes() == before
+
+    @pytest.mark.parametrize(
+        "endpoint",
+        [
+            "http://[::1", "http://:80", "http://", "http://%41", "http://a|b", "http://a..b", "http://-a.example",
+            "http://999.999.999.999", "http://1.2.3", "http://0x7f.1", "http://127.0.0.1:99999",
+            "http://127.0.0.1:0", "http://[fe80::1%25eth0]", "http://xn--a", "http://" + "a" * 64,
+            "http://a/../b", "http://a/b c", "127.0.0.1:9000", "ftp://a",
+        ],
+    )  # fmt: skip
+    def test_what_is_no_endpoint(self, store: Store, endpoint: str) -> None:
+        settings = RemoteSettings("s3://things", endpoint=endpoint)
+        for call in (lambda: connect("origin", settings), lambda: remotes.add(store, "origin", settings)):
+            with pytest.raises(InvalidConfig) as caught:
+                call()
+            assert caught.value.fields["key"] == "remote.origin.endpoint"
+
+    @pytest.mark.parametrize("region", ["../x", "a b", "", "a/b", "x" * 100])
+    def test_what_is_no_region(self, store: Store, region: str) -> None:
+        settings = RemoteSettings("s3://things", region=region)
+        for call in (lambda: connect("origin", settings), lambda: remotes.add(store, "origin", settings)):
+            with pytest.raises(InvalidConfig) as caught:
+                call()
+            assert caught.value.fields["key"] == "remote.origin.region"
+
+    @pytest.mark.parametrize(
+        ("url", "endpoint"),
+        [
+            ("s3://a.b-c/x/y/", "https://s3.eu-central-1.example.com:8443/base/"),
+            ("s3://things", "http://[::1]:9000"),
+            ("s3://things", "http://127.0.0.1:9000"),
+            ("s3://things", "http://minio_1:9000"),
+            ("s3://things", "https://xn--bcher-kva.example"),
+            ("gs://a_b.c", None),
+        ],
+    )
+    def test_what_is_one(self, url: str, endpoint: str | None) -> None:
+        connect("origin", RemoteSettings(url, endpoint=endpoint))
+
+    @pytest.mark.parametrize(
+        ("folder", "what"),
+        [
+            ("project/.ctxstore", "is a store of its own"),
+            ("project/.ctxstore/objects", "lies in a store"),
+            ("project/.ctxstore/new/deep", "lies in a store"),
+            ("link/objects", "lies in a store"),
+            ("project", "has this store in it"),
+            (".", "has this store in it"),
+        ],
+    )
+    def test_a_folder_in_or_around_a_store(self, fast_path: Path, folder: str, what: str) -> None:
+        (fast_path / "project").mkdir()
+        (fast_path / "link").symlink_to(fast_path / "project" / ".ctxstore")
+        with closing(Store.init(fast_path / "project" / ".ctxstore")) as store:
+            url = f"file://{fast_path}/{folder}".removesuffix("/.")
+            with pytest.raises(InvalidConfig, match=what) as caught:
+                remotes.add(store, "origin", RemoteSettings(url))
+            right = str(caught.value.hint).partition("such as ")[2]
+            remotes.add(store, "origin", RemoteSettings(right))
+        if what != "has this store in it":
+            with pytest.raises(InvalidConfig, match=what):
+                connect("origin", RemoteSettings(url))
 
     def test_an_account_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
         with pytest.raises(InvalidConfig) as caught:
             connect("origin", RemoteSettings("az://container/x"))
         assert caught.value.hint == "set AZURE_STORAGE_ACCOUNT_NAME"
-
-    def test_a_store_is_no_bucket(self, tmp_path: Path) -> None:
-        Store.init(tmp_path / "store").close()
-        with pytest.raises(InvalidConfig, match="a store of its own"):
-            connect("origin", RemoteSettings(f"file://{tmp_path}/store"))
 
     def test_without_the_extra(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(connecting, "find_spec", lambda name: None)
