@@ -22,7 +22,7 @@ from castore.remote.bucket import Bucket, Entry
 from castore.remote.clock import elapsed
 from castore.remote.keys import INTENTS, intent_key, is_own
 from castore.remote.records import INTENT_SECONDS, RECORD_BYTES_MAX, Intent, decode_intent, encode
-from castore.remote.sweeps import heed
+from castore.remote.sweeps import date_anew, heed
 
 __all__ = ["INTENT_KEYS_MAX", "Held", "IntentOver", "hold", "standing_intents"]
 
@@ -141,7 +141,8 @@ class Held:
 
 
 def standing_intents(bucket: Bucket, *, now: float, dry_run: bool = False) -> Iterator[Intent]:
-    """Every intent that is there and not over its time. The others are deleted before the first is given.
+    """Every intent that is there and not over its time. The others are deleted before the first is given, and
+    what is dated in the future is dated anew.
 
     What lies beside them under other keys is none, and stays. now: by the server's clock. dry_run: nothing
     is deleted. Raises RemoteDamaged for one that can't be read: what it names is not known.
@@ -153,8 +154,10 @@ def standing_intents(bucket: Bucket, *, now: float, dry_run: bool = False) -> It
             continue
         if now - entry.modified > INTENT_SECONDS:
             over.append(entry.key)
-        else:
-            standing.append(entry)
+            continue
+        standing.append(entry)
+        if entry.modified - now > INTENT_SECONDS and not dry_run:
+            date_anew(bucket, entry)
     if over and not dry_run:
         bucket.delete(over)
         bucket.settle()

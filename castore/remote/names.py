@@ -12,6 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from castore.digest import SHORT_HEX
 from castore.errors import NameMoved, RemoteDamaged
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.intents import hold
@@ -74,7 +75,19 @@ class Names:
                 raise
             return
         if found is not None and not self._may_move(found.record, root, by_force=by_force, now=now):
-            raise self._moved(root)
+            raise self._moved(root, found)
+
+    def would(self, root: Root) -> NameChange:
+        """What `move` would do, if it may. Raises RemoteDamaged, unless that is to be mended."""
+        try:
+            found = self._find(_key(root))
+        except RemoteDamaged:
+            if not self._mends:
+                raise
+            return NameChange.MOVED
+        if found is None:
+            return NameChange.NEW
+        return NameChange.SAME if found.record.root == root.id else NameChange.MOVED
 
     def move(self, root: Root, *, by_force: bool, now: float, grace_seconds: int) -> NameChange:
         """The name of the root, which is there, means it. Raises NameMoved: then it means what it did."""
@@ -87,7 +100,7 @@ class Names:
             if not self._bucket.create(key, encode(record)):
                 found = self._find(key)
                 if found is None or found.record != record:
-                    raise self._moved(root)
+                    raise self._moved(root, found)
             self._agree(key, record)
             return NameChange.NEW
         if found.record.root == root.id:
@@ -95,14 +108,14 @@ class Names:
             self._forget(found.record, now=now, grace_seconds=grace_seconds)
             return NameChange.SAME
         if not self._may_move(found.record, root, by_force=by_force, now=now):
-            raise self._moved(root)
+            raise self._moved(root, found)
         old = found.record
         record = NameRecord(old.scope, old.name, root.id, old.moves + 1, old.root)
         if not self._bucket.replace(key, encode(record), found.entry):
             now_there = self._find(key)
             # The answer to a try of ours may have been lost, and the next one found our own move.
             if now_there is None or now_there.record != record:
-                raise self._moved(root)
+                raise self._moved(root, now_there)
         self._agree(key, record)
         self._forget(record, now=now, grace_seconds=grace_seconds)
         return NameChange.MOVED
@@ -165,12 +178,15 @@ class Names:
     def _agree(self, key: str, record: NameRecord) -> None:
         self._tracking.note(key, _seen(record))
 
-    def _moved(self, root: Root) -> NameMoved:
-        error = NameMoved(_name(root), root.scope)
-        error.hint = (
-            f"somebody else moved it at '{self._bucket.remote}': pull it and decide, or push with --move"
-        )
-        return error
+    def _moved(self, root: Root, found: _Found | None) -> NameMoved:
+        """found: what the name means there, as far as that is known."""
+        remote, name = self._bucket.remote, _name(root)
+        if found is None:
+            words = f"name '{name}' was moved by somebody else at '{remote}'"
+            return NameMoved(name, root.scope, message=words)
+        words = f"name '{name}' means another root at '{remote}': {found.record.root[:SHORT_HEX]}"
+        hint = f"look at it with 'ctx log --remote {remote}': pull it and decide, or push with --move"
+        return NameMoved(name, root.scope, message=words, hint=hint, root=found.record.root)
 
 
 def _seen(record: NameRecord) -> Seen:

@@ -5,8 +5,9 @@ Laws:
   that no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
 - Roots are pushed in batches, each in the steps of docs/sharing-reference.md: an intent, the sweeps heeded,
   a look at what is there, objects, roots, names. Memory is that of one batch.
-- A root that can't be pushed (it diverged, its name was moved by somebody else, an object of it is not whole
-  here) is refused and told, with what is based on it or the rest of its log; the others are pushed.
+- A root that can't be pushed (it diverged, its name was moved by somebody else, what is there is damaged, an
+  object of it is not whole here) is refused and told, with what is based on it or the rest of its log; the
+  others are pushed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from castore.digest import Digest
-from castore.errors import CastoreError, Conflict, RootsDiverged
+from castore.errors import CastoreError, Conflict, RemoteDamaged, RootsDiverged
 from castore.remote.batching import batches, levels, ordered
 from castore.remote.bucket import Bucket
 from castore.remote.intents import IntentOver, hold
@@ -36,11 +37,13 @@ Progress = Callable[[int, int], None]
 
 
 class Pushed(NamedTuple):
-    """A root that is there. is_changed: it was not there, or said less. name: what became of its name."""
+    """A root that is there. is_changed: it was not there (then is_new, too), or said less. name: what became
+    of its name."""
 
     root: Root
     is_changed: bool
     name: NameChange | None
+    is_new: bool = False
 
 
 class Refused(NamedTuple):
@@ -79,15 +82,18 @@ def push(
 
     roots: as `castore.remote.choosing` gives them, bases before what is based on them. move: a name is
     taken from whatever root has it there. anew: objects are sent that are there, too, and roots and names
-    that are damaged there are replaced. restore: a root that was forgotten there is live again; else it is
-    left. dry_run: what would be sent is counted, and nothing written. on_wait: is called once, before it
-    waits for a gc there, 20 minutes at most. Raises ScopeDenied, RemoteError; then a part may have been
-    pushed, and nothing that is there lacks anything.
+    that are damaged there are replaced, which else are refused. restore: a root that was forgotten there is
+    live again; else it is left. dry_run: what would be sent is counted, and nothing written. progress: is
+    told of objects, if the caller may use all that is there. on_wait: is called once, before it waits for a
+    gc there, 20 minutes at most. Raises ScopeDenied, RemoteError; then a part may have been pushed, and
+    nothing that is there lacks anything.
     """
     grants = Grants(store.granted, bucket.settings.granted)
     for scope in {root.scope for root in roots}:
         grants.require(scope)
-    run = _Push(store, bucket, move=move, anew=anew, restore=restore, progress=progress)
+    # Who may not use all that is there learns nothing of it by how much is to be sent.
+    told = progress if grants.is_whole else None
+    run = _Push(store, bucket, move=move, anew=anew, restore=restore, progress=told)
     run.on_wait = on_wait
     run.bases = {root.base for root in roots if root.base is not None}
     if dry_run:
@@ -128,10 +134,12 @@ class _Push:
         self._now = store.parts.clock()
         self._lacking: dict[object, CastoreError] = {}
         """Of roots, by their ids, and of logs, that lack an object there, the reason."""
-        self._diverged: dict[object, Conflict] = {}
+        self._diverged: dict[object, CastoreError] = {}
         """Of logs that say something else there, the reason."""
         self._seen: dict[str, Seen] = {}
         """What was there of the roots of the batch when it was looked at, under the intent."""
+        self._new: set[str] = set()
+        """Ids of roots that were not there."""
         self.on_wait: Callable[[], None] | None = None
         self.bases: set[str] = set()
         """What others are based on is pushed though it was forgotten there."""
@@ -141,13 +149,34 @@ class _Push:
             self.on_wait()
             self.on_wait = None
 
-    def count(self, roots: Sequence[Root]) -> None:
-        """What would be sent."""
+    def count(self, batch: Sequence[Root]) -> None:
+        """What would be sent, and what would be refused, as far as that can be told before."""
+        self._seen.clear()
+        roots, left, refused = self._acceptable(batch)
         objects = _objects_of(roots)
         absent = objects if self._anew else missing(self._bucket, objects)
+        for outcome in self._bucket.map(self._would, roots):
+            if isinstance(outcome, Refused):
+                refused.append(outcome)
+            else:
+                self.report.pushed.append(outcome)
+        self.report.left += left
+        self.report.refused += refused
         self.report.objects_sent += len(absent)
         self.report.objects_there += len(objects) - len(absent)
-        self.report.pushed += [Pushed(root, True, None) for root in roots]
+
+    def _would(self, root: Root) -> Pushed | Refused:
+        """What became of it if it were pushed now."""
+        there = self._seen[root.id].root
+        is_changed = True
+        if there is not None:
+            try:
+                wanted = joined(there, root, now=self._now, is_newer=self._is_newer(there))
+                is_changed = wanted != there and not self._is_older(root)
+            except Conflict as error:
+                return Refused(root, error)
+        change = None if root.name is None else self._names.would(root)
+        return Pushed(root, is_changed, change, root.id in self._new)
 
     def batch(self, roots: Sequence[Root]) -> None:
         """The roots of one batch are there, or refused."""
@@ -173,7 +202,7 @@ class _Push:
             for level in levels(roots):
                 for done in self._bucket.map(self._put_in_order, level):
                     for root, outcome in done:
-                        if isinstance(outcome, Conflict):
+                        if isinstance(outcome, CastoreError):
                             refused.append(Refused(root, outcome))
                         else:
                             written.append((root, outcome))
@@ -193,19 +222,23 @@ class _Push:
         left: list[Root] = []
         refused: list[Refused] = []
 
-        def looked_at(root: Root) -> tuple[Root, Conflict | bool]:
+        def looked_at(root: Root) -> tuple[Root, CastoreError | bool]:
             try:
                 if root.name is not None:
                     self._names.require_movable(root, by_force=self._by_force, now=self._now)
-            except Conflict as error:
+                there = self._seen[root.id] = self._roots.look(root.id)
+            except (Conflict, RemoteDamaged) as error:
                 return root, error
-            there = self._seen[root.id] = self._roots.look(root.id)
+            if there.entry is None:
+                self._new.add(root.id)
             is_wanted = self._restore or root.id in self.bases
             return root, is_wanted or there.root is None or there.root.forgotten is None
 
         for root, found in self._bucket.map(looked_at, batch):
-            if isinstance(found, Conflict):
+            if isinstance(found, CastoreError):
                 refused.append(Refused(root, found))
+                if root.log is not None:
+                    self._diverged[root.log] = found
             else:
                 (roots if found else left).append(root)
         roots = self._consistent(roots, refused)
@@ -235,12 +268,18 @@ class _Push:
         errors = {each.root.id: each.error for each in (*self.report.refused, *refused)}
         based = []
         for root in roots:
-            if root.base in errors and self._roots.get(root.base) is None:
+            if root.base in errors and not self._is_there(root.base):
                 errors[root.id] = errors[root.base]
                 refused.append(Refused(root, errors[root.base]))
             else:
                 based.append(root)
         return based
+
+    def _is_there(self, root_id: str) -> bool:
+        try:
+            return self._roots.get(root_id) is not None
+        except RemoteDamaged:
+            return False
 
     def _send(self, absent: Sequence[Digest]) -> dict[Digest, CastoreError]:
         """`absent` are there, durably, but for those that are not whole here, which are told. What only
@@ -276,14 +315,14 @@ class _Push:
                 self._lacking[root.log] = error
         return whole
 
-    def _put_in_order(self, roots: Sequence[Root]) -> list[tuple[Root, bool | Conflict]]:
+    def _put_in_order(self, roots: Sequence[Root]) -> list[tuple[Root, bool | CastoreError]]:
         """Each root is there, or none of those after it: a record of a log follows the one that is there
         before it, so that two pushes at once can't mix theirs, and a killed one leaves no hole."""
-        done: list[tuple[Root, bool | Conflict]] = []
+        done: list[tuple[Root, bool | CastoreError]] = []
         for root in roots:
-            outcome = done[-1][1] if done and isinstance(done[-1][1], Conflict) else self._put(root)
+            outcome = done[-1][1] if done and isinstance(done[-1][1], CastoreError) else self._put(root)
             done.append((root, outcome))
-            if isinstance(outcome, Conflict) and root.log is not None:
+            if isinstance(outcome, CastoreError) and root.log is not None:
                 self._diverged[root.log] = outcome
         return done
 
@@ -298,7 +337,7 @@ class _Push:
         seen = self._seen.get(root.id)
         return seen is not None and seen.root is not None and seen.root.is_live(self._now)
 
-    def _put(self, root: Root) -> bool | Conflict:
+    def _put(self, root: Root) -> bool | CastoreError:
         # The number counts the roots of all scopes: who does not see these is not to carry it out.
         if self._is_older(root):
             return False
@@ -306,7 +345,7 @@ class _Push:
         try:
             seen = self._seen.pop(root.id, None)
             there, is_changed = self._roots.put(sent, now=self._now, seen=seen, is_newer=self._is_newer)
-        except Conflict as error:
+        except (Conflict, RemoteDamaged) as error:
             return error
         if root.place == STATE:
             self.tracking.note_state(there)
@@ -324,8 +363,8 @@ class _Push:
                     change = self._names.move(
                         root, by_force=self._by_force, now=self._now, grace_seconds=grace_seconds
                     )
-                return Pushed(root, is_changed, change)
-            except Conflict as error:
+                return Pushed(root, is_changed, change, root.id in self._new)
+            except (Conflict, RemoteDamaged) as error:
                 return Refused(root, error)
 
         for outcome in self._bucket.map(moved, written):

@@ -6,6 +6,8 @@ Laws:
 - A gc sends no delete later than SWEEP_DELETES_SECONDS after it began to write the sweep, by a clock of its
   own that counts while the machine sleeps. A sweep is over its time SWEEP_SECONDS after the server took it,
   by the server's clock, or after a push first saw it, by the push's own: no request can take so long.
+- A sweep that can't be read is waited for as if it listed every key. One that is dated in the future holds a
+  push no longer than any other, and the next gc dates it anew.
 - A delete that may still be under way at the server (it failed, or took so long that it may have been tried
   twice) leaves its sweep there until that is over its time. So does a gc that was killed.
 """
@@ -14,14 +16,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
 
 from castore.errors import RemoteBusy, RemoteDamaged, RemoteError, RemoteMissing, RemoteUnavailable
 from castore.remote.bucket import Bucket, Entry
 from castore.remote.clock import elapsed
-from castore.remote.keys import SWEEPS, sweep_key
+from castore.remote.keys import SWEEPS, is_own, sweep_key
 from castore.remote.records import (
     RECORD_BYTES_MAX,
     SWEEP_DELETES_SECONDS,
@@ -31,7 +33,7 @@ from castore.remote.records import (
     encode,
 )
 
-__all__ = ["SWEEPS_MAX", "Sweeping", "heed", "remove_over"]
+__all__ = ["SWEEPS_MAX", "Sweeping", "date_anew", "heed", "remove_over"]
 
 SWEEPS_MAX = 1000
 """So many gcs at once, or killed since the last one, are taken for a bucket that somebody tampers with."""
@@ -127,7 +129,7 @@ def heed(
     """
     wanted = keys if isinstance(keys, set | frozenset) else frozenset(keys)
     # Later ones find the intent: it was there before this listing began.
-    found = list(islice(bucket.entries(SWEEPS), SWEEPS_MAX + 1))
+    found = list(islice(_entries(bucket), SWEEPS_MAX + 1))
     if len(found) > SWEEPS_MAX:
         raise RemoteBusy(
             bucket.remote,
@@ -152,22 +154,44 @@ def heed(
 
 
 def remove_over(bucket: Bucket, sweep: Sweeping, *, dry_run: bool = False) -> int:
-    """Sweeps that are over their time are gone; how many those were.
+    """Sweeps that are over their time are gone; how many those were. One that is dated in the future is dated
+    anew: a server's clock was wrong, or somebody tampers.
 
     sweep: one that stands now. Raises RemoteUnavailable if it is not listed: then nothing can be told by what
     the server lists.
     """
-    listed = list(bucket.entries(SWEEPS))
+    listed = list(_entries(bucket))
     if all(entry.key != sweep.key for entry in listed):
         words = f"remote '{bucket.remote}' does not list what was just written there"
         raise RemoteUnavailable(bucket.remote, words, hint="such a server can't be used for a gc")
     over = [entry.key for entry in listed if sweep.modified - entry.modified > SWEEP_SECONDS]
     if over and not dry_run:
         bucket.delete(over)
+    for entry in listed if not dry_run else ():
+        if entry.modified - sweep.modified > SWEEP_SECONDS:
+            date_anew(bucket, entry)
     return len(over)
 
 
+def date_anew(bucket: Bucket, entry: Entry) -> None:
+    """A record that was dated in the future, which else would never be over its time, is as old as it is now
+    found to be. It says what it said: whoever heeds it does so for that much longer, and no more."""
+    try:
+        found = bucket.get(entry.key, RECORD_BYTES_MAX)
+    except RemoteDamaged:
+        # What can't be read is heeded whatever it says.
+        found = b"", entry
+    if found is not None:
+        bucket.put(entry.key, found[0])
+        bucket.settle()
+
+
 # --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _entries(bucket: Bucket) -> Iterator[Entry]:
+    """What lies beside sweeps under other keys is none."""
+    return (entry for entry in bucket.entries(SWEEPS) if is_own(entry.key))
 
 
 def _listing(bucket: Bucket, entry: Entry, wanted: Collection[str]) -> Entry | None:

@@ -82,10 +82,12 @@ def change(bucket: Bucket, root: Root, data: bytes | Root) -> None:
     bucket.put(root_key(root.id), data if isinstance(data, bytes) else encode_root(data))
 
 
-def told(store: Store, bucket: Bucket, texts: Sequence[object] = (), **options: bool) -> PullReport | str:
+def told(
+    store: Store, bucket: Bucket, texts: Sequence[object] = (), *, everything: bool = False
+) -> PullReport | str:
     """The report, or what was raised, as it is told."""
     try:
-        return pull(store, bucket, [str(text) for text in texts], **options)
+        return pull(store, bucket, [str(text) for text in texts], everything=everything)
     except CastoreError as error:
         return f"{error.exit_code} {error.message} {error.hint}"
 
@@ -129,7 +131,7 @@ class TestOneBadRoot:
         change(bucket, first, replace(first, base=second.id))
         change(bucket, second, replace(second, base=first.id))
         made = here.keep(
-            [RootDraft(RootKind.KEEP, last.objects, name=f"n{each:03}", scope=B) for each in range(70)]
+            [RootDraft(RootKind.KEEP, tuple(last.objects), name=f"n{each:03}", scope=B) for each in range(70)]
         )
         push(here, bucket, made)
         for base, root in pairwise(made):
@@ -282,7 +284,7 @@ class TestMemory:
 
         class Held(Root):
             __slots__ = ("__weakref__",)
-            __hash__ = object.__hash__  # type: ignore[assignment]
+            __hash__ = object.__hash__
 
         monkeypatch.setattr(remote_roots, "_SMALL_BYTES_MAX", 0)
         monkeypatch.setattr(remote_roots, "decode_root", decoded)

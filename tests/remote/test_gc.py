@@ -313,7 +313,7 @@ class TestNothingIsDeleted:
 
     def test_a_dry_run(self, bucket: Bucket, clock: Clock) -> None:
         lay(bucket, root(clock, 1, name="n", expires=clock.now - 5), unnamed=(2,))
-        bucket.put(intent_key("0"), encode(Intent((object_key(digests(2)[0]),))))
+        bucket.put(intent_key("0" * 32), encode(Intent((object_key(digests(2)[0]),))))
         clock.now += INTENT_SECONDS + 1
         before = keys(bucket)
         found = collected(bucket, clock, dry_run=True, grace_seconds=0)
@@ -359,7 +359,7 @@ class TestTimes:
 
     def test_an_intent_over_its_time_is_deleted_and_keeps_nothing(self, bucket: Bucket, clock: Clock) -> None:
         lay(bucket, unnamed=(1,))
-        bucket.put(intent_key("0"), encode(Intent((object_key(digests(1)[0]),))))
+        bucket.put(intent_key("0" * 32), encode(Intent((object_key(digests(1)[0]),))))
         clock.now += INTENT_SECONDS - 1
         found = collected(bucket, clock, grace_seconds=0)
         assert (found.marked + found.ready, found.deleted_objects) == (0, 0)
@@ -369,12 +369,12 @@ class TestTimes:
 
     def test_a_damaged_intent_is_deleted_once_it_is_over_its_time(self, bucket: Bucket, clock: Clock) -> None:
         lay(bucket, unnamed=(1,))
-        bucket.put(intent_key("0"), b"?")
+        bucket.put(intent_key("0" * 32), b"?")
         clock.now += INTENT_SECONDS + 1
         assert collected(bucket, clock, grace_seconds=0).deleted_objects == 1
 
     def test_a_sweep_over_its_time_is_deleted(self, bucket: Bucket, clock: Clock) -> None:
-        bucket.put(sweep_key("0"), encode(Sweep(("objects/x",))))
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("objects/x",))))
         clock.now += SWEEP_SECONDS - 1
         assert collected(bucket, clock).sweeps_over == 0
         clock.now += 2
@@ -433,18 +433,18 @@ class TestHolding:
         assert not keys(bucket, "intents/")
 
     def test_a_sweep_of_other_keys_is_not_waited_for(self, bucket: Bucket, clock: Clock) -> None:
-        bucket.put(sweep_key("0"), encode(Sweep(("b", "c"))))
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("b", "c"))))
         with self.held(bucket, clock, "a"):
             assert clock.slept == []
 
     def test_a_sweep_is_waited_for_until_it_is_gone(self, bucket: Bucket, clock: Clock) -> None:
-        bucket.put(sweep_key("0"), encode(Sweep(("a", "b"))))
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("a", "b"))))
         sleep = clock.sleep
 
         def wake(seconds: float) -> None:
             sleep(seconds)
             if len(clock.slept) == 3:
-                bucket.delete([sweep_key("0")])
+                bucket.delete([sweep_key("0" * 32)])
 
         with hold(bucket, ["a"], clock=clock, sleep=wake):
             assert len(clock.slept) == 3
@@ -453,7 +453,7 @@ class TestHolding:
     def test_one_that_a_killed_gc_left_is_waited_for_until_it_is_over(
         self, bucket: Bucket, clock: Clock, age: int
     ) -> None:
-        bucket.put(sweep_key("0"), encode(Sweep(("a",))))
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("a",))))
         clock.now += age
         with self.held(bucket, clock, "a"):
             assert SWEEP_SECONDS - age <= sum(clock.slept) <= SWEEP_SECONDS - age + 10
@@ -461,13 +461,13 @@ class TestHolding:
     def test_one_that_is_over_by_the_servers_clock_is_not_waited_for(
         self, bucket: Bucket, clock: Clock
     ) -> None:
-        bucket.put(sweep_key("0"), encode(Sweep(("a",))))
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("a",))))
         clock.now += SWEEP_SECONDS + 1
         with self.held(bucket, clock, "a"):
             assert clock.slept == []
 
     def test_one_that_is_damaged_is_taken_to_list_everything(self, bucket: Bucket, clock: Clock) -> None:
-        bucket.put(sweep_key("0"), b"?")
+        bucket.put(sweep_key("0" * 32), b"?")
         with self.held(bucket, clock, "a"):
             assert sum(clock.slept) >= SWEEP_SECONDS
 
