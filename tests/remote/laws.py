@@ -22,11 +22,11 @@ from castore.gc.verify import verify
 from castore.remote.bucket import Bucket
 from castore.remote.choosing import choose
 from castore.remote.connecting import connect
-from castore.remote.names import Names
+from castore.remote.keys import NAMES, name_key
 from castore.remote.pull import pull, remote_database
 from castore.remote.push import PushReport, push
+from castore.remote.records import decode_name
 from castore.remote.roots import RemoteRoots
-from castore.remote.tracking import Tracking
 from castore.store import Store
 
 
@@ -42,7 +42,11 @@ def hold_bucket(bucket: Bucket, store: Store) -> int:
             data = database.read(digest)
             assert sha256(data).hexdigest() == digest.hex, f"{digest} of root {root.id} is whole"
             whole.add(digest)
-    for record in Names(bucket, RemoteRoots(bucket), Tracking(store, bucket.remote)).all():
+    for entry in bucket.entries(NAMES):
+        found = bucket.get(entry.key)
+        assert found is not None
+        record = decode_name(found[0], bucket.remote, entry.key)
+        assert name_key(record.scope, record.name) == entry.key, f"the record of '{record.name}' is its own"
         assert record.root in roots, f"the root that '{record.name}' names is there"
     return len(roots)
 
