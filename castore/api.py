@@ -31,6 +31,7 @@ from castore.remote.sharing import (
     import_bundle,
     pull,
     push,
+    roots_at_remote,
     verify_at_remote,
 )
 from castore.roots.model import Content, Root, RootDraft, RootKind
@@ -78,6 +79,7 @@ __all__ = [
     "push",
     "put",
     "read",
+    "roots_at_remote",
     "stat",
     "unfold_bytes",
     "unfold_stream",

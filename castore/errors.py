@@ -199,6 +199,22 @@ class NotFound(CastoreError):
     """Nothing has this digest or name, or what has it is not the one object that is needed."""
 
     exit_code = 12
+    elsewhere_hint: ClassVar[str | None] = None
+    """Said after what a pull may bring; None: the hint as it is."""
+
+    pulled_from: str | None = None
+    """The remote from which a pull may bring it, as the hint says."""
+
+    def offer_pull(self, remote: str, what: str) -> None:
+        """The hint begins with the pull that brings it; said again, with that of something else.
+
+        what: FILE or REF, as the command line takes it.
+        """
+        if self.pulled_from is None:
+            self._rest = self.elsewhere_hint or self.hint
+        self.pulled_from = remote
+        offer = f"'ctx pull {remote} {what}' brings it if it was pushed"
+        self.hint = offer if self._rest is None else f"{offer}; {self._rest}"
 
 
 class ObjectMissing(NotFound):
@@ -212,6 +228,7 @@ class ObjectMissing(NotFound):
         "--store or CTX_STORE names another store"
     )
     others_hint = "ask the store's operator to run 'ctx verify'; --store or CTX_STORE names another store"
+    elsewhere_hint = "--store or CTX_STORE names another store"
 
     def __init__(self, digest: str, *, hint: str | None = None) -> None:
         message = f"object '{digest[:_SHOWN]}' is missing"
@@ -345,15 +362,34 @@ class Conflict(CastoreError):
 class NameTaken(Conflict):
     default_hint = "choose another name, or see what has it with 'ctx log'"
 
-    def __init__(self, name: str, scope: str, *, hint: str | None = None) -> None:
-        super().__init__(f"name '{name}' is taken", hint=hint, subject=name, scope=scope)
+    def __init__(
+        self,
+        name: str,
+        scope: str,
+        *,
+        message: str | None = None,
+        hint: str | None = None,
+        **fields: FieldValue,
+    ) -> None:
+        """fields: `root`, the id of what has it, where that is known."""
+        super().__init__(message or f"name '{name}' is taken", hint=hint, subject=name, scope=scope, **fields)
 
 
 class NameMoved(Conflict):
     default_hint = "somebody else moved it: look with 'ctx show', and decide again"
 
-    def __init__(self, name: str, scope: str) -> None:
-        super().__init__(f"name '{name}' does not mean what was expected", subject=name, scope=scope)
+    def __init__(
+        self,
+        name: str,
+        scope: str,
+        *,
+        message: str | None = None,
+        hint: str | None = None,
+        **fields: FieldValue,
+    ) -> None:
+        """fields: `root`, the id of what has it, where that is known."""
+        words = message or f"name '{name}' does not mean what was expected"
+        super().__init__(words, hint=hint, subject=name, scope=scope, **fields)
 
 
 class LogMoved(Conflict):

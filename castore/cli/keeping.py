@@ -41,12 +41,26 @@ _SHOWN = 5
 
 
 def log(
-    limit: Limit = None, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None
-) -> None:
+    limit: Limit = None,
+    remote: Annotated[
+        str | None,
+        typer.Option(
+            "--remote", metavar="NAME", help="List the roots at this remote, instead of the store's."
+        ),
+    ] = None,
+    scope: ReadScope = None,
+    as_json: Json = False,
+    store: StoreFolder = None,
+) -> int:
     """stdout lists the roots, the latest first, with those that are forgotten but not yet collected."""
-    roots = find_store(store, scope).get().roots(parse_count("-n", limit))
+    opened, count = find_store(store, scope).get(), parse_count("-n", limit)
+    if remote is not None:
+        from castore.cli.remote_log import log_of_remote
+
+        return log_of_remote(opened, remote, limit=count, as_json=as_json)
     now = time.time()
-    output.table((root_record(root, now) for root in roots), as_json)
+    output.table((root_record(root, now) for root in opened.roots(count)), as_json)
+    return 0
 
 
 def why(ref: Reference, scope: ReadScope = None, as_json: Json = False, store: StoreFolder = None) -> None:

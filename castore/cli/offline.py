@@ -13,6 +13,8 @@ from castore.errors import RemoteForbidden
 __all__ = ["forbid", "is_offline", "offline_hint", "require_online"]
 
 _VARIABLE = "CTX_OFFLINE"
+_GIVEN = "--offline was given"
+_LEAVE_OUT = "leave out --offline"
 _WITHOUT = f"unset {_VARIABLE}, or set it to 0"
 _mode: dict[str, bool] = {"offline": False}
 
@@ -35,8 +37,5 @@ def require_online(remote: str | None) -> None:
     """Raises RemoteForbidden where the process is offline. remote: None: any."""
     if is_offline():
         which = "no remote is" if remote is None else f"remote '{remote}' is not"
-        raise RemoteForbidden(
-            remote or "",
-            f"{which} to be asked: {_VARIABLE} is set",
-            hint=_WITHOUT,
-        )
+        why, hint = (_GIVEN, _LEAVE_OUT) if _mode["offline"] else (f"{_VARIABLE} is set", _WITHOUT)
+        raise RemoteForbidden(remote or "", f"{which} to be asked: {why}", hint=hint)

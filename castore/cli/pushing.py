@@ -15,6 +15,7 @@ from castore.cli.offline import require_online
 from castore.cli.output import Count, Identity, Record, plural, size_text
 from castore.cli.parameters import DryRun, Json, StoreFolder
 from castore.cli.roots import root_facts, root_title
+from castore.digest import SHORT_HEX
 from castore.errors import (
     CastoreError,
     Conflict,
@@ -23,6 +24,7 @@ from castore.errors import (
     NameTaken,
     ObjectMissing,
     RootsDiverged,
+    StoreMissing,
 )
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def pull(
     and what is refused (15) or damaged there, while the others come."""
     from castore import api
 
-    opened = find_store(store).get_or_create()
+    opened = _with_remotes(store)
     name, texts = _meant(opened, targets, everything, "pull")
     with _perhaps_a_remote(targets), output.working(f"pulling from {name}") as progress:
         done = api.pull(
@@ -113,7 +115,7 @@ def pull(
             lazily=True if lazily else None,
             progress=progress,
         )
-    return _told_of_pull(done, name, as_json)
+    return _told_of_pull(opened, done, name, as_json)
 
 
 def fetch(
@@ -131,7 +133,7 @@ def fetch(
     """All objects that these name are here, from the remotes that their roots were pulled from."""
     from castore import api
 
-    opened = find_store(store).get_or_create()
+    opened = _with_remotes(store)
     require_online(remote)
     try:
         with output.working("fetching"):
@@ -142,7 +144,7 @@ def fetch(
         raise
     code = 0
     if done.pulled is not None:
-        code = _told_of_pull(done.pulled, str(remote), as_json, sums_up=False)
+        code = _told_of_pull(opened, done.pulled, str(remote), as_json, sums_up=False)
     if as_json or output.is_attended():
         words = f"fetched {plural(done.objects, 'object')}" if done.objects else "nothing to fetch"
         output.summary(f"{words}, {done.here:,} here already", objects=done.objects, here=done.here)
@@ -150,6 +152,15 @@ def fetch(
 
 
 # --- What is meant ---------------------------------------------------------------------------------
+
+
+def _with_remotes(store: str | None) -> Store:
+    """A store that is there: one that was made now would have no remote."""
+    try:
+        return find_store(store).get()
+    except StoreMissing as error:
+        error.hint = "'ctx init' makes one, and 'ctx remote add' tells it of a remote"
+        raise
 
 
 def _meant(opened: Store, targets: Sequence[str] | None, everything: bool, act: str) -> tuple[str, list[str]]:
@@ -183,9 +194,11 @@ def _push_records(done: PushReport, dry_run: bool) -> Iterator[Record]:
     """What is new at the remote, and what was refused; what is there already is only counted."""
     for each in done.pushed:
         if _is_new(each):
-            yield _record("would push" if dry_run else "pushed", each.root)
+            words = "new" if each.is_new else "changed" if each.is_changed else "named"
+            words += ", name moved" if each.name == "moved" else ""
+            yield _record("would push" if dry_run else "pushed", each.root, words)
     for refused in done.refused:
-        yield _record("refused", refused.root, refused.error)
+        yield _record("refused", refused.root, refused.error.message, refused.error)
 
 
 def _is_new(pushed: Pushed) -> bool:
@@ -197,13 +210,16 @@ def _say_pushed(done: PushReport, name: str, dry_run: bool, as_json: bool) -> No
     """`pushed 3 roots to 'origin': 12 objects, 1.2 MB (40 there already)`."""
     same = sum(not _is_new(each) for each in done.pushed)
     new = len(done.pushed) - same
-    if new or done.objects_sent:
-        words = f"{'would push' if dry_run else 'pushed'} {plural(new, 'root')} to '{name}': "
-        words += plural(done.objects_sent, "object")
-        words += f", {size_text(done.sent_bytes)}" if done.sent_bytes else ""
+    objects = plural(done.objects_sent, "object")
+    objects += f", {size_text(done.sent_bytes)}" if done.sent_bytes else ""
+    there = f"{plural(same, 'root')} there already"
+    if new:
+        words = f"{'would push' if dry_run else 'pushed'} {plural(new, 'root')} to '{name}': {objects}"
         words += f" ({done.objects_there:,} there already)" if done.objects_there else ""
+    elif done.objects_sent:
+        words = f"{'would send' if dry_run else 'sent'} {objects} to '{name}': {there}"
     else:
-        words = f"nothing to push to '{name}'" + (f": {plural(same, 'root')} there already" if same else "")
+        words = f"nothing to push to '{name}'" + (f": {there}" if same else "")
     if dry_run or as_json or output.is_attended():
         output.summary(
             words,
@@ -222,19 +238,21 @@ def _say_pushed(done: PushReport, name: str, dry_run: bool, as_json: bool) -> No
         output.note(f"{which} forgotten at '{name}', and left so: a push that names one brings it back")
 
 
-def _told_of_pull(done: PullReport, name: str, as_json: bool, *, sums_up: bool = True) -> int:
+def _told_of_pull(opened: Store, done: PullReport, name: str, as_json: bool, *, sums_up: bool = True) -> int:
     """The exit code."""
     from castore.store.importing import Outcome
 
-    errors = {each.root.id: error for each in done.imported if (error := _refusal(each, name)) is not None}
+    errors = {
+        each.root.id: error for each in done.imported if (error := _refusal(each, name, opened)) is not None
+    }
     errors |= {each.root.id: each.error for each in done.lost}
     new = [each for each in done.imported if each.outcome in (Outcome.NEW, Outcome.CHANGED)]
     same = sum(each.outcome is Outcome.SAME for each in done.imported)
     roots = [*(each.root for each in done.imported), *(each.root for each in done.lost)]
     refused = [root for root in roots if root.id in errors]
     left = len(done.imported) + len(done.lost) + len(done.unnamed) - len(new) - same - len(refused)
-    rows = [_record("pulled", each.root) for each in new]
-    rows += [_record("refused", root, errors[root.id]) for root in refused]
+    rows = [_record("pulled", each.root, str(each.outcome)) for each in new]
+    rows += [_record("refused", root, errors[root.id].message, errors[root.id]) for root in refused]
     output.table(rows, as_json)
     told = [*errors.values(), *done.damaged]
     code = _reported(told, as_json, is_partly=bool(new or same))
@@ -256,14 +274,19 @@ def _told_of_pull(done: PullReport, name: str, as_json: bool, *, sums_up: bool =
     return code
 
 
-def _refusal(imported: Imported, name: str) -> CastoreError | None:
+def _refusal(imported: Imported, name: str, opened: Store) -> CastoreError | None:
     """Why the root did not come; None if it is here, or was left as it is here on purpose."""
     from castore.store.importing import Outcome
 
     root = imported.root
     if imported.outcome is Outcome.NAME_TAKEN:
+        taken = root.name or ""
         hint = f"look at both: what has it here may be pushed to '{name}', or pull with --move"
-        return NameTaken(root.name or "", root.scope, hint=hint)
+        here = next((each.id for each in opened.named_roots(taken) if each.scope == root.scope), None)
+        if here is None:
+            return NameTaken(taken, root.scope, hint=hint)
+        words = f"name '{taken}' means another root here: {here[:SHORT_HEX]}"
+        return NameTaken(taken, root.scope, message=words, hint=hint, root=here)
     if imported.outcome is Outcome.DIVERGED:
         return RootsDiverged(root.id, f"this store and '{name}' changed it apart")
     return None
@@ -280,9 +303,8 @@ def _reported(errors: Sequence[CastoreError], as_json: bool, *, is_partly: bool)
     return 0
 
 
-def _record(outcome: str, root: Root, error: CastoreError | None = None) -> Record:
-    """Outcome, kind, title, objects, id, why it was refused."""
-    words = None if error is None else error.message
+def _record(outcome: str, root: Root, words: str, error: CastoreError | None = None) -> Record:
+    """Outcome, kind, title, objects, id, what is new of it or why it was refused."""
     facts = {
         "outcome": outcome,
         "error": None if error is None else type(error).__name__,

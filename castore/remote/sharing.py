@@ -6,8 +6,9 @@ Law: nothing of object storage is loaded before a call needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from castore.errors import RemoteDamaged
 from castore.objects.finding import Finding
 from castore.roots.model import Root
 from castore.store import Store
@@ -32,8 +33,11 @@ __all__ = [
     "import_bundle",
     "pull",
     "push",
+    "roots_at_remote",
     "verify_at_remote",
 ]
+
+T = TypeVar("T")
 
 Progress = Callable[[int, int], None]
 """Is told how many objects are done, and of how many, from any thread."""
@@ -146,6 +150,16 @@ def fetch(store: Store, *references: str, remote: str | None = None) -> FetchRep
     from castore.remote.fetch import fetch
 
     return fetch(store, references, None if remote is None else connect(store, remote))
+
+
+def roots_at_remote(
+    store: Store, of: Callable[[Root], T], *, remote: str | None = None, limit: int | None = None
+) -> tuple[list[T], list[RemoteDamaged]]:
+    """What `of` makes of each root there that the caller may use, the latest first, `limit` of them; and, for
+    who sees all, what could not be read. Nothing is written. Raises RemoteError."""
+    from castore.remote.listing import roots_there
+
+    return roots_there(store, connect(store, remote), of, limit=limit)
 
 
 def verify_at_remote(
