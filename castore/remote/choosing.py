@@ -2,7 +2,8 @@
 
 Laws:
 - Chosen are live roots that the caller sees, each once, and with each the roots that it is based on, before
-  it. A root of a log comes with the whole log: its records in order, then its state.
+  it. A root of a log comes with the whole log: its records in order, then its state. Names are chosen by name
+  alone: a document's roots that have one only where it has no others.
 - What is named and has no live root of its own gets one first, as `keep` makes it: a folded document in a
   file, an object. All such roots are made, or, where one of the texts means nothing, none.
 """
@@ -63,7 +64,7 @@ def _made(store: Store, drafts: list[RootDraft], *, dry_run: bool) -> Sequence[R
 def _meant(store: Store, text: str) -> list[Root] | RootDraft:
     """The live roots that the text means; or the draft of one, where it has none."""
     if is_file(store, text):
-        return _live(store, store.document_roots(document_digest(text))) or draft_of_file(store, text)
+        return _of_document(store, document_digest(text)) or draft_of_file(store, text)
     reference = pasted(text)
     if parse_prefix(reference) is None:
         named = store.named_roots(reference)
@@ -76,7 +77,7 @@ def _meant(store: Store, text: str) -> list[Root] | RootDraft:
     if isinstance(found, Digest):
         # Bytes that were put may be a folded document's as well: then both are meant.
         alone = [root for root in _live(store, store.roots_naming(found)) if _names_alone(root, found)][:1]
-        documents = _live(store, store.document_roots(found))
+        documents = _of_document(store, found)
         return [*documents, *alone] or store.keep_draft(str(found))
     live = _live(store, found)
     if not live:
@@ -85,7 +86,16 @@ def _meant(store: Store, text: str) -> list[Root] | RootDraft:
             hint=f"'ctx forget --undo --root {found[0].id}' brings it back, while gc has not freed it",
             subject=reference[:80],
         )
-    return live
+    return _unnamed(live)
+
+
+def _of_document(store: Store, digest: Digest) -> list[Root]:
+    return _unnamed(_live(store, store.document_roots(digest)))
+
+
+def _unnamed(live: list[Root]) -> list[Root]:
+    """Those with a name, which a document does not say, only where there are no others."""
+    return [root for root in live if root.name is None] or live
 
 
 def _live(store: Store, roots: Iterable[Root]) -> list[Root]:

@@ -3,8 +3,8 @@
 Laws:
 - A root is joined with the one of its id that is here (castore.roots.joining). What is refused is refused
   alone, with what is based on it, or with the rest of its log; all others go on.
-- What was forgotten here stays forgotten, unless it is to be restored, or to have its name again. What has
-  expired is not here, whether gc has taken it or not.
+- What was forgotten here stays forgotten, unless it is to be restored, or takes its name from another one.
+  What has expired is not here, whether gc has taken it or not.
 - A root that is not live where it comes from is left out, unless another one that arrives is based on it.
 - Nobody gets at an object by naming it: each is brought, or was seen already by who imports. What is promised
   (the detail REMOTE) is not here at all, or has a root of the same scope: so that a root which names what
@@ -167,8 +167,11 @@ class Arrivals:
         if base is not None and arriving.base is not None and self._base(arriving.base) is None:
             return base
         is_forgotten = there is not None and there.forgotten is not None and not there.is_expired(now)
-        is_restored = self.terms.restore or arriving.id in self.terms.moves
-        return Outcome.FORGOTTEN if is_forgotten and not is_restored else None
+        if not is_forgotten or self.terms.restore:
+            return None
+        # What may take its name is restored for that alone: not where nobody has the name.
+        is_moved = arriving.id in self.terms.moves and bool(self._others_named(arriving))
+        return None if is_moved else Outcome.FORGOTTEN
 
     def _ends_log(self, arriving: Root, decision: Decision) -> bool:
         """Whether nothing more of its log is taken: it says something else here, or is forgotten whole."""

@@ -373,6 +373,34 @@ class TestTimes:
         clock.now += INTENT_SECONDS + 1
         assert collected(bucket, clock, grace_seconds=0).deleted_objects == 1
 
+    @pytest.mark.parametrize("data", [encode(Intent(("a",))), b"?"], ids=["whole", "damaged"])
+    def test_what_is_dated_in_the_future_is_over_in_its_time_too(
+        self, bucket: Bucket, clock: Clock, data: bytes
+    ) -> None:
+        """A server's clock was wrong, or somebody tampers: the first gc dates it anew."""
+        lay(bucket, unnamed=(1,))
+        clock.now += 10 * DAY
+        bucket.put(intent_key("0" * 32), data)
+        bucket.put(sweep_key("0" * 32), data)
+        clock.now -= 10 * DAY
+        try:
+            collected(bucket, clock, grace_seconds=0)
+        except RemoteDamaged:
+            assert data == b"?"
+        clock.now += INTENT_SECONDS + 1
+        assert collected(bucket, clock, grace_seconds=0).sweeps_over == 1
+        assert not keys(bucket, "intents/")
+        assert not keys(bucket, "sweeps/")
+
+    def test_a_dry_run_dates_nothing_anew(self, bucket: Bucket, clock: Clock) -> None:
+        lay(bucket, unnamed=(1,))
+        clock.now += 10 * DAY
+        bucket.put(sweep_key("0" * 32), encode(Sweep(("a",))))
+        clock.now -= 10 * DAY
+        before = bucket.head(sweep_key("0" * 32))
+        collected(bucket, clock, dry_run=True)
+        assert bucket.head(sweep_key("0" * 32)) == before
+
     def test_a_sweep_over_its_time_is_deleted(self, bucket: Bucket, clock: Clock) -> None:
         bucket.put(sweep_key("0" * 32), encode(Sweep(("objects/x",))))
         clock.now += SWEEP_SECONDS - 1
@@ -470,6 +498,22 @@ class TestHolding:
         bucket.put(sweep_key("0" * 32), b"?")
         with self.held(bucket, clock, "a"):
             assert sum(clock.slept) >= SWEEP_SECONDS
+
+    @pytest.mark.parametrize("data", [encode(Sweep(("a",))), b"?"], ids=["whole", "damaged"])
+    def test_one_that_is_dated_in_the_future_holds_no_longer(
+        self, bucket: Bucket, clock: Clock, data: bytes
+    ) -> None:
+        clock.now += 10 * DAY
+        bucket.put(sweep_key("0" * 32), data)
+        clock.now -= 10 * DAY
+        with self.held(bucket, clock, "a"):
+            assert SWEEP_SECONDS <= sum(clock.slept) <= SWEEP_SECONDS + 10
+
+    @pytest.mark.parametrize("key", ["sweeps/x", "sweeps/A.json", f"sweeps/{'0' * 32}.json/x"])
+    def test_what_is_no_sweep_is_not_waited_for(self, bucket: Bucket, clock: Clock, key: str) -> None:
+        bucket.put(key, b"?")
+        with self.held(bucket, clock, "a"):
+            assert clock.slept == []
 
     def test_sweeps_without_end_are_refused(
         self, bucket: Bucket, clock: Clock, monkeypatch: pytest.MonkeyPatch
