@@ -271,6 +271,12 @@ def _told_of_pull(opened: Store, done: PullReport, name: str, as_json: bool, *, 
             objects=done.objects,
             bytes=done.stored_bytes,
         )
+    forgotten = sum(
+        each.outcome is Outcome.FORGOTTEN and each.root.forgotten is None for each in done.imported
+    )
+    if forgotten:
+        which = "1 root is" if forgotten == 1 else f"{forgotten:,} roots are"
+        output.note(f"{which} forgotten here, and left so: a pull that names one brings it back")
     return code
 
 

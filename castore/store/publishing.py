@@ -128,8 +128,10 @@ def note_scopes(parts: Transactions, granted: Granted, scopes: Iterable[str], ne
     """
     others = sorted({scope for scope in scopes if scope != granted.default_scope})
     if granted.is_by_default and granted.is_operator and others:
+        more = f", and {len(others) - 1} more" if len(others) > 1 else ""
         parts.note(
-            f"the store has the scope '{others[0]}' now: only those see it to whom CTX_SCOPE grants it"
+            f"the store has the scope '{others[0]}' now{more}: only those see it to whom CTX_SCOPE grants it, or, "
+            f"who set none, \"CTX_SCOPE='*' ctx config scopes.granted {others[0]}\""
         )
         return
     for scope in new:
