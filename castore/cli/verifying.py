@@ -70,7 +70,8 @@ def _files(opened: Store, remote: str, files: Sequence[str], *, full: bool, as_j
         words = f"{plural(wrong, 'finding') if wrong else 'no findings'} in {plural(len(checked), 'file')}"
         hint = _remedy(remote, names, named) if wrong else None
         said = f"{words} at '{remote}'" if hint is None else f"{words} at '{remote}': {hint}"
-        output.summary(said, findings=wrong, files=len(checked), hint=hint)
+        counts = {"roots": None, "names": None, "objects": None, "unnamed": None}
+        output.summary(said, findings=wrong, files=len(checked), hint=hint, **counts)
     return _FINDINGS if wrong or len(checked) < len(files) else 0
 
 

@@ -116,7 +116,7 @@ READS: dict[str, list[list[str]]] = {
     "guard": [["guard", "--name", "read", "--arguments", '{"path":"9.txt"}', SESSION]],
     "report": [["report", DOC], ["report", VIEW]],
     "ls": [["ls"], ["ls", "-n", "4"], ["ls", "--scope", OWN]],
-    "log": [["log"], ["log", "-n", "2"]],
+    "log": [["log"], ["log", "-n", "2"], ["log", "--remote", "team"]],
     "stats": [["stats"], ["stats", DOC], *(["stats", "-n", "2", each] for each in (SESSION, VIEW, EDITED))],
     "scope list": [["scope", "list"]],
     "scope show": [["scope", "show", OWN], ["scope", "show", "team/b"], ["scope", "show", "team/none"]],
@@ -482,6 +482,7 @@ CALLS: dict[str, Call] = {
     "view_bytes": lambda store, what: [viewed(store, each) for each in SESSIONS],
     "clip_text": lambda store, what: api.clip_text(store, OBJECTS[what].decode(), characters_max=9),
     "verify_store": lambda store, what: list(api.verify_store(store)),
+    "roots_at_remote": lambda store, what: api.roots_at_remote(store, lambda root: root.id),
     "verify_at_remote": lambda store, what: list(
         api.verify_at_remote(store, [("a.json", io.BytesIO(reference(OBJECTS[what])))])
     ),
@@ -710,6 +711,12 @@ class TestLibrary:
         store = opened(twins.shared)
         with unchanged(twins.shared), pytest.raises(ScopeDenied):
             CALLS[name](store, "other")
+        store.close()
+
+    def test_all_of_a_remote_is_the_operators(self, twins: Twins) -> None:
+        store = opened(twins.shared)
+        with unchanged(twins.shared), pytest.raises(ScopeDenied):
+            list(api.verify_at_remote(store))
         store.close()
 
     @pytest.mark.parametrize("name", ["purge", "create_scope", "change_setting"])

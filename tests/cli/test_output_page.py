@@ -113,9 +113,9 @@ def told(ctx: Shell, arguments: list[str]) -> list[str]:
 class TestFields:
     def test_every_command_is_on_the_page(self) -> None:
         on_page = {command for command, _ in fields()}
-        on_page -= {"ctx", "fold --dry-run", "view --explain", "summary check --shares"}
+        on_page -= {"ctx", "fold --dry-run", "verify --remote", "view --explain", "summary check --shares"}
         assert on_page == set(COMMANDS) - {"unfold", "clip", "hook claude-code", "mcp"}
-        here = {row for row in fields() if not row[0].startswith(ELSEWHERE)}
+        here = {row for row in fields() if not row[0].startswith(ELSEWHERE) and "--remote" not in row[0]}
         assert here == {
             *ON_STDOUT,
             *ON_STDERR,

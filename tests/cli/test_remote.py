@@ -220,6 +220,31 @@ class TestPush:
         assert desk.objects() == []
         assert desk.here("push", "mine.json").lines[0].startswith("pushed\tkeep\t")
 
+    def test_dry_run_says_what_the_push_then_does(self, pushed: Desk) -> None:
+        """Of what is new, the same, moved and refused."""
+        for name in ("poem", "taken"):
+            assert pushed.here("put", "--name", name, stdin=name.encode()).code == 0
+        digest = pushed.here("log", "-n", "1").lines[0].split("\t")[5]
+        assert pushed.here("tag", "outage", digest, "--move").code == 0
+        assert pushed.there("put", "--name", "taken", stdin=b"of there").code == 0
+        assert pushed.there("push", "taken").code == 0
+        would = pushed.here("push", "--all", "--dry-run", "--json")
+        does = pushed.here("push", "--all", "--json")
+        assert [(row["outcome"], row["words"]) for row in would.rows] == [
+            (row["outcome"].replace("pushed", "would push"), row["words"]) for row in does.rows
+        ]
+        assert {row["words"] for row in does.rows[:-1]} == {"new", "new, name moved"}
+        assert (does.rows[-1]["error"], would.code, does.code) == ("NameMoved", 15, 15)
+        told = [
+            next(each for each in map(json.loads, done.err.splitlines()) if each["event"] == "summary")
+            for done in (would, does)
+        ]
+        for key in ("pushed", "same", "refused", "objects_sent", "objects_there"):
+            assert told[0][key] == told[1][key], key
+        again = pushed.here("push", "--dry-run", "poem")
+        assert (again.code, again.out) == (0, b"")
+        assert again.err == "nothing to push to 'team': 1 root there already\n"
+
     def test_a_name_that_somebody_moved_is_15_and_the_others_are_pushed(self, desk: Desk) -> None:
         for at, data in ((desk.here, b"of here\n"), (desk.there, b"of there\n")):
             assert at("put", "--name", "latest", stdin=data).code == 0
@@ -379,23 +404,118 @@ class TestVerify:
         assert pushed.here("push", "out.json").code == 0
         assert pushed.here("verify", "out.json", "--remote", "team").code == 0
 
-    def test_full_tells_other_bytes_of_the_same_size(self, pushed: Desk) -> None:
+    @pytest.mark.parametrize("act", ["cut", "changed"])
+    def test_damage_to_a_short_object_is_told_without_full(self, pushed: Desk, act: str) -> None:
         path = pushed.objects()[0]
         data = bytearray(path.read_bytes())
         data[-5] ^= 1
-        hurt(path, bytes(data))
-        assert pushed.here("verify", "out.json", "--remote", "team").code == 0
-        done = pushed.here("verify", "out.json", "--remote", "team", "--full")
-        assert (done.code, done.lines[0].split()[0]) == (3, "damaged")
-        assert "ctx push --anew" in done.err
+        hurt(path, bytes(data[: len(data) // 2] if act == "cut" else data))
+        for words in ([], ["--full"]):
+            done = pushed.here("verify", "out.json", "--remote", "team", *words)
+            assert (done.code, done.lines[0].split()[0]) == (3, "damaged")
+            assert "'ctx push team out.json --anew'" in done.err
 
-    def test_of_a_store_it_is_no_question(self, pushed: Desk) -> None:
-        for words in (
-            ["--remote", "team"],
-            ["--full", "out.json"],
-            ["--remote", "team", "--no-markers", "x"],
-        ):
+    def test_a_long_object_is_read_in_full_alone(self, desk: Desk) -> None:
+        document = json.dumps({"text": "".join(f"{number} " for number in range(400_000))}).encode()
+        (desk.shell.folder / "here/long.json").write_bytes(document)
+        assert desk.here("fold", "long.json", "-o", "long.json").code == 0
+        assert desk.here("push", "long.json").code == 0
+        path = max(desk.objects(), key=lambda each: each.stat().st_size)
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        hurt(path, bytes(data))
+        assert desk.here("verify", "long.json", "--remote", "team").code == 0
+        assert desk.here("verify", "long.json", "--remote", "team", "--full").code == 3
+        hurt(path, bytes(data[:-100]))
+        assert desk.here("verify", "long.json", "--remote", "team").code == 3
+
+    def test_the_call_that_is_told_mends_it(self, pushed: Desk) -> None:
+        """Of files, of all of it; of what is missing, of what is damaged."""
+        for words in (["out.json"], []):
+            for damage in (lambda path: path.unlink(), lambda path: hurt(path, b"x")):
+                damage(pushed.objects()[0])
+                done = pushed.here("verify", "--remote", "team", *words, "--full", "--json")
+                assert done.code == 3
+                (hint,) = (json.loads(line)["hint"] for line in done.err.splitlines())
+                call = hint.split("'")[1].split()
+                assert pushed.here(*call[1:]).code == 0
+                assert pushed.here("verify", "--remote", "team", *words, "--full").code == 0
+
+    def test_all_of_a_remote(self, pushed: Desk) -> None:
+        done = pushed.here("verify", "--remote", "team", "--json")
+        assert (done.code, done.out) == (0, b"")
+        told = summary(done.err)
+        assert set(told) == fields()["verify --remote", "the summary"]
+        assert (told["roots"], told["names"], told["objects"]) == (1, 1, len(pushed.objects()))
+        name = next((pushed.bucket / "names").iterdir())
+        hurt(name, b"{}")
+        pushed.objects()[0].unlink()
+        done = pushed.here("verify", "--remote", "team")
+        assert (done.code, [line.split()[0] for line in done.lines]) == (3, ["damaged", "missing"])
+        assert f"names/{name.name}" in done.lines[0]
+        assert "'ctx push team --all --anew'" in done.err
+        denied = pushed.here("verify", "--remote", "team", "--json", CTX_SCOPE="team/a")
+        assert (denied.code, denied.error["name"]) == (14, "ScopeDenied")
+
+    def test_what_is_damaged_there_is_a_finding_of_a_store_that_reads_there(self, pushed: Desk) -> None:
+        assert pushed.there("pull", "--lazily", "outage").code == 0
+        for path in pushed.objects():
+            hurt(path, b"x")
+        done = pushed.there("verify", "out.json")
+        assert [line.split()[0] for line in done.lines] == ["damaged"] * len(pushed.objects())
+        assert (done.code, "at remote 'team'" in done.lines[0]) == (3, True)
+
+    def test_what_contradicts_itself_is_a_mistake(self, pushed: Desk) -> None:
+        for words in (["--full", "out.json"], ["--remote", "team", "--no-markers", "x"]):
             assert pushed.here("verify", *words).code == 2
+
+
+class TestLog:
+    def test_lists_what_is_there_as_log_does_here(self, pushed: Desk) -> None:
+        there = pushed.there("log", "--remote", "team", "--json").rows
+        assert there == pushed.here("log", "--json").rows
+        assert pushed.there("log", "--json").rows == []
+        assert pushed.here("put", "--name", "poem", stdin=b"a line\n").code == 0
+        assert pushed.here("push", "poem").code == 0
+        assert pushed.here("remote", "forget", "team", "outage").code == 0
+        rows = pushed.there("log", "--remote", "team", "--json").rows
+        assert [(row["name"], row["forgotten"] is None) for row in rows] == [
+            ("poem", True),
+            ("outage", False),
+        ]
+        assert len(pushed.there("log", "--remote", "team", "-n", "1").lines) == 1
+
+    def test_of_granted_scopes_alone(self, pushed: Desk) -> None:
+        done = pushed.here("log", "--remote", "team", CTX_SCOPE="team/a")
+        assert (done.code, done.out) == (0, b"")
+
+    def test_what_is_damaged_is_told_and_the_others_are_listed(self, pushed: Desk) -> None:
+        assert pushed.here("put", "--name", "poem", stdin=b"a line\n").code == 0
+        assert pushed.here("push", "poem").code == 0
+        hurt(next((pushed.bucket / "roots").glob("*/*")), b"{}")
+        done = pushed.there("log", "--remote", "team")
+        assert (done.code, len(done.lines), "is damaged" in done.err) == (3, 1, True)
+        quiet = pushed.here("log", "--remote", "team", CTX_SCOPE="team/a")
+        assert (quiet.code, quiet.err) == (0, "")
+
+    def test_what_has_a_name_is_told_where_it_is_taken(self, pushed: Desk) -> None:
+        assert pushed.there("put", "--name", "outage", stdin=b"another\n").code == 0
+        (here,) = pushed.here("log", "--json").rows
+        (there,) = pushed.there("log", "--json").rows
+        for act, holder in (("push", here["id"]), ("pull", there["id"])):
+            done = pushed.there(act, "team", "outage", "--json")
+            (error,) = [each for each in map(json.loads, done.err.splitlines()) if each["event"] == "error"]
+            assert (done.code, error["fields"]["root"]) == (15, holder)
+            assert holder[:16] in error["message"]
+
+
+class TestWithoutAStore:
+    @pytest.mark.parametrize("words", [["pull", "--all"], ["fetch", "x"], ["push", "--all"]])
+    def test_none_is_made(self, shell: Shell, words: list[str]) -> None:
+        done = shell(*words)
+        assert done.code == 10
+        assert not list(Path(shell.environment["HOME"]).rglob(".ctxstore"))
+        assert "ctx init" in done.err
 
 
 class TestTidying:
@@ -450,7 +570,7 @@ class TestTidying:
         done = pushed.there("remote", "remove", "team")
         assert (done.code, "objects of 1 root here may lie there alone" in done.err) == (0, True)
         lost = pushed.there("unfold", "out.json", "--json")
-        assert (lost.code, "ctx remote list" in lost.error["hint"]) == (2, True)
+        assert (lost.code, "ctx remote add team" in lost.error["hint"]) == (16, True)
         assert pushed.there("remote", "add", "team", pushed.url).code == 0
         assert pushed.there("unfold", "out.json").out == DOCUMENT
 
@@ -488,11 +608,13 @@ class TestThePage:
             assert set(summary(done[0].err)) == fields()[command, "the summary"]
 
     def test_columns(self, pushed: Desk) -> None:
+        assert pushed.here("put", "--name", "poem", stdin=b"a line\n").code == 0
         for done, command in (
             (pushed.here("remote", "list"), "remote list"),
             (pushed.here("remote", "check", "team"), "remote check"),
             (pushed.there("pull", "--all"), "pull"),
             (pushed.here("push", "--all", "--dry-run"), "push"),
+            (pushed.here("log", "--remote", "team"), "log"),
         ):
             assert done.lines
             assert {len(line.split("\t")) for line in done.lines} == {len(columns()[command])}
