@@ -130,8 +130,8 @@ def note_scopes(parts: Transactions, granted: Granted, scopes: Iterable[str], ne
     if granted.is_by_default and granted.is_operator and others:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
         parts.note(
-            f"the store has the scope '{others[0]}' now{more}: only those see it to whom CTX_SCOPE grants it, or, "
-            f"who set none, \"CTX_SCOPE='*' ctx config scopes.granted {others[0]}\""
+            f"the store has the scope '{others[0]}' now{more}: only who is granted it sees it, "
+            f"by CTX_SCOPE or \"CTX_SCOPE='*' ctx config scopes.granted {others[0]}\""
         )
         return
     for scope in new:

@@ -33,6 +33,8 @@ from castore.roots.files import decode_root, encode_root
 from castore.roots.model import Root, RootDraft, RootKind
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
+from castore.store.importing import Outcome
+from castore.store.keeping import RootChoice
 
 A, B = "team/a", "team/b"
 
@@ -294,3 +296,66 @@ class TestMemory:
             assert len(find(there, bucket, names, texts).roots) == 1
         assert threads == {threading.current_thread()}
         assert most <= 3 < len(here.roots())
+
+
+class TestForgottenHere:
+    """It comes back when it is asked for, not with all; also where a name, or --move, might bring it."""
+
+    @pytest.mark.parametrize("move", [False, True])
+    @pytest.mark.parametrize("named", [False, True])
+    def test_it_stays_so_with_all(
+        self, here: Store, bucket: Bucket, tmp_path: Path, named: bool, move: bool
+    ) -> None:
+        [root] = here.named_roots("name-0") if named else [root_of(here, tmp_path / "0.json")]
+        with store_of(tmp_path, "*") as there:
+            pull(there, bucket, everything=True)
+            there.forget(RootChoice(roots=(root.id,)))
+            [left] = [
+                each
+                for each in pull(there, bucket, everything=True, move=move).imported
+                if each.outcome != "same"
+            ]
+            assert (left.root.id, left.outcome) == (root.id, Outcome.FORGOTTEN)
+            assert root.id not in {each.id for each in there.roots() if each.forgotten is None}
+            pull(there, bucket, [root.id])
+            assert root.id in {each.id for each in there.roots() if each.forgotten is None}
+
+    def test_what_takes_its_name_back_comes_back(self, here: Store, bucket: Bucket, tmp_path: Path) -> None:
+        with store_of(tmp_path, "*") as there:
+            pull(there, bucket, ["name-0"])
+            [first] = here.named_roots("name-0")
+            other = here.roots_naming(root_of(here, tmp_path / "1.json").objects[0])[0].objects[0]
+            here.tag("name-0", other.hex, move=True, scope=A)
+            push(here, bucket, choose(here, ["name-0"]))
+            pull(there, bucket, everything=True)
+            here.tag("name-0", first.objects[0].hex, move=True, scope=A)
+            assert here.named_roots("name-0")[0].id == first.id
+            push(here, bucket, choose(here, ["name-0"]))
+            pull(there, bucket, everything=True)
+            assert [each.id for each in there.named_roots("name-0")] == [first.id]
+
+
+class TestPushing:
+    """What is damaged there refuses the roots that need it alone; who sees a part learns nothing of others."""
+
+    @pytest.mark.parametrize("what", ["root", "name"])
+    def test_damage_refuses_one_root(self, here: Store, bucket: Bucket, tmp_path: Path, what: str) -> None:
+        [root] = here.named_roots("name-0")
+        key = root_key(root.id) if what == "root" else name_key(A, "name-0")
+        bucket.put(key, b"{")
+        report = push(here, bucket, choose(here, [], everything=True))
+        [refused] = report.refused
+        assert (refused.root.id, type(refused.error)) == (root.id, RemoteDamaged)
+        assert len(report.pushed) == len(here.roots()) - 1
+        assert not push(here, bucket, choose(here, [], everything=True), anew=True).refused
+
+    @pytest.mark.parametrize(("grants", "is_told"), [(("*",), True), ((A,), False)])
+    def test_progress_is_for_who_sees_all(
+        self, here: Store, bucket: Bucket, tmp_path: Path, grants: tuple[str, ...], is_told: bool
+    ) -> None:
+        """How many objects are to be sent says which are there, of whomever."""
+        told: list[tuple[int, int]] = []
+        with store_of(tmp_path, *grants) as there:
+            document(there, tmp_path / "new.json", A)
+            push(there, bucket, choose(there, [], everything=True), progress=lambda *of: told.append(of))
+        assert bool(told) == is_told
