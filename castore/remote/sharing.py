@@ -183,10 +183,10 @@ def verify_at_remote(
     from castore.remote.survey import survey
     from castore.remote.verifying import verify_at_remote
 
-    bucket = connect(store, remote)
     if documents is None:
-        return survey(store, bucket, whole=full, told=told, progress=progress)
-    return verify_at_remote(store, bucket, documents, whole=full)
+        store.require_operator("verify of a whole remote")
+        return survey(store, connect(store, remote), whole=full, told=told, progress=progress)
+    return verify_at_remote(store, connect(store, remote), documents, whole=full)
 
 
 def forget_at_remote(
