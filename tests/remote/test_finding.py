@@ -326,17 +326,17 @@ class TestForgottenHere:
             [first] = here.named_roots("name-0")
             other = here.roots_naming(root_of(here, tmp_path / "1.json").objects[0])[0].objects[0]
             here.tag("name-0", other.hex, move=True, scope=A)
-            push(here, bucket, choose(here, ["name-0"]))
+            push(here, bucket, choose(here, ["name-0"]), restore=True)
             pull(there, bucket, everything=True)
             here.tag("name-0", first.objects[0].hex, move=True, scope=A)
             assert here.named_roots("name-0")[0].id == first.id
-            push(here, bucket, choose(here, ["name-0"]))
+            push(here, bucket, choose(here, ["name-0"]), restore=True)
             pull(there, bucket, everything=True)
             assert [each.id for each in there.named_roots("name-0")] == [first.id]
 
 
 class TestPushing:
-    """What is damaged there refuses the roots that need it alone; who sees a part learns nothing of others."""
+    """What is damaged there refuses what needs it alone; who sees a part learns nothing of others."""
 
     @pytest.mark.parametrize("what", ["root", "name"])
     def test_damage_refuses_one_root(self, here: Store, bucket: Bucket, tmp_path: Path, what: str) -> None:
