@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import castore
 from castore import errors
 from castore.cli.commands import COMMANDS
@@ -66,3 +68,25 @@ class TestCommandLinePage:
             assert f"ctx {name}" in entry.example
             assert entry.summary[0].isupper()
             assert not entry.summary.endswith(".")
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """Of its headings, as they are made by who shows the page."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"(?m)^#+ (.+)$", text)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+class TestLinks:
+    @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+    def test_lead_to_a_page_and_a_heading_of_it(self, page: Path) -> None:
+        text = re.sub(r"(?ms)^```.*?^```|^    .*?$|`[^`\n]+`", "", page.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            if not re.match(r"[a-z]+:", link):
+                name, _, anchor = link.partition("#")
+                target = page.parent / name if name else page
+                assert target.exists(), f"{link} is there"
+                assert not anchor or anchor in anchors(target), f"{link} is a heading"
