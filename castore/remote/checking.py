@@ -13,11 +13,13 @@ from typing import Literal
 
 from castore.errors import RemoteDenied, RemoteError, RemoteMissing
 from castore.remote.bucket import Bucket
+from castore.remote.connecting import connect
 
 __all__ = ["Check", "check"]
 
 What = Literal["list", "write", "read", "create", "replace", "delete"]
 
+_RETRY_SECONDS_MAX = 5
 _FIRST = b"castore check\n"
 _SECOND = b"castore check, another one\n"
 
@@ -37,7 +39,12 @@ def check(bucket: Bucket) -> list[Check]:
     Whether conditions hold is asked of the server, whatever the settings say of it. Raises RemoteUnavailable,
     RemoteMissing; RemoteDenied if all is denied.
     """
-    asked = Bucket(bucket.remote, replace(bucket.settings, conditions="required"), bucket.service)
+    settings = replace(bucket.settings, conditions="required")
+    asked = Bucket(bucket.remote, settings, bucket.service)
+    if bucket.service.is_far:
+        # Who checks waits for an answer; none is one too.
+        seconds = min(settings.retry_seconds, _RETRY_SECONDS_MAX)
+        asked = connect(bucket.remote, replace(settings, retry_seconds=seconds))
     probe = _Probe(asked, f"checks/{os.urandom(16).hex()}")
     steps: list[tuple[What, Callable[[], str | None], str]] = [
         ("list", probe.listed, "keys are listed in their order"),
@@ -117,8 +124,4 @@ class _Probe:
 
 
 def _is_unreachable(error: RemoteError) -> bool:
-    return (
-        "operation" in error.fields
-        and error.fields.get("status") is None
-        and not isinstance(error, RemoteDenied)
-    )
+    return "cause" in error.fields

@@ -1,7 +1,8 @@
 """Cloud: keys and bytes in object storage, through obstore. The only module that speaks to a server.
 
 Laws: a request is tried again with backoff while what failed may pass, for about the remote's `retry`; then
-it is a RemoteError in few words. What a server sends is bounded before it is held.
+it is a RemoteError in few words. What a server sends of a key is bounded before it is held; what it lists,
+or says of an error, is bounded in time alone, as the client library holds that whole.
 
 obstore tries again by itself, a few times, what it knows to be harmless. A conditional write whose connection
 broke it does not: that is tried again here, and what the first try wrote may then be in its own way.
@@ -16,9 +17,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from castore.errors import RemoteDamaged, RemoteUnconditional
-from castore.remote import clock
-from castore.remote.failures import is_beyond_end, is_no_bucket, is_no_range, read_failure
+from castore.errors import RemoteDamaged, RemoteUnavailable, RemoteUnconditional
+from castore.remote import clock, crew
+from castore.remote.failures import (
+    NOWHERE,
+    Spot,
+    is_beyond_end,
+    is_no_bucket,
+    is_no_range,
+    is_panic,
+    read_failure,
+)
+from castore.remote.keys import FORMAT
 from castore.remote.service import Entry
 
 if TYPE_CHECKING:
@@ -78,6 +88,8 @@ class Cloud:
         deletes_max: int,
         is_far: bool = True,
         has_generations: bool = False,
+        timeout_seconds: int = 60,
+        spot: Spot = NOWHERE,
     ) -> None:
         self.is_far = is_far
         self.deletes_max = deletes_max
@@ -85,6 +97,9 @@ class Cloud:
         self._store: Any = store
         self._retry_seconds = retry_seconds
         self._has_generations = has_generations
+        self._spot = spot._replace(retry_seconds=retry_seconds)
+        self._page_seconds = timeout_seconds + retry_seconds
+        self._has_listed = False
 
     def get(
         self, key: str, start: int, length: int | None, bytes_max: int | None
@@ -171,7 +186,10 @@ class Cloud:
             return
 
     def pages(self, prefix: str) -> Iterator[Sequence[Entry]]:
-        """A page that fails for a moment is asked for anew, from behind the last key that was given."""
+        """A page that fails for a moment is asked for anew, from behind the last key that was given.
+
+        None takes longer than a request and its tries may, though a server may answer many times for it.
+        """
         from obstore.exceptions import BaseError
 
         last = ""
@@ -179,7 +197,7 @@ class Cloud:
         def begun() -> tuple[Iterator[Sequence[ObjectMeta]], Sequence[ObjectMeta] | None]:
             # A stream that failed may end as if it were complete: each try has one of its own.
             stream = iter(self._store.list(prefix or None, offset=last or None, chunk_size=_PAGE_ENTRIES))
-            return stream, next(stream, None)
+            return stream, self._next(stream)
 
         while True:
             stream, page = self._tried("list", prefix, begun)
@@ -188,7 +206,11 @@ class Cloud:
                     entries = [_entry(each["path"], each) for each in page]
                     yield entries
                     last = entries[-1].key
-                    page = next(stream, None)
+                    page = self._next(stream)
+                if last:
+                    self._has_listed = True
+                elif self.is_far and not self._has_listed:
+                    self._require_listing()
                 return
             except (BaseError, OSError):
                 continue  # What is wrong is told by the next try, if it does not pass.
@@ -197,6 +219,41 @@ class Cloud:
         return
 
     # --- Helpers ---
+
+    def _next(self, stream: Any) -> Sequence[ObjectMeta] | None:
+        """The stream's next page; None: it has ended. Raises TimeoutError, and then sends no more."""
+        if not self.is_far:
+            page: Sequence[ObjectMeta] | None = next(stream, None)
+            return page
+
+        async def timed() -> Sequence[ObjectMeta] | None:
+            async with asyncio.timeout(self._page_seconds):
+                return await anext(stream, None)
+
+        import asyncio
+
+        # In a thread of its own, as the caller's may have an event loop already.
+        return crew.apart(lambda: asyncio.run(timed()))
+
+    def _require_listing(self) -> None:
+        """The server does list. Raises RemoteUnavailable.
+
+        The client library takes whatever else comes with a status of 200 for the end of a listing: so what
+        lists nothing must list the one key that is in each bucket.
+        """
+        if self.head(FORMAT) is None:
+            return
+        # What comes behind this is the key itself.
+        before = FORMAT[:-1]
+
+        def listed() -> Sequence[ObjectMeta] | None:
+            return self._next(iter(self._store.list(None, offset=before, chunk_size=1)))
+
+        page = self._tried("list", "", listed)
+        if not page or page[0]["path"] != FORMAT:
+            words = f"remote '{self._remote}' does not list what is there"
+            raise RemoteUnavailable(self._remote, words, hint="is it object storage? see 'ctx remote list'")
+        self._has_listed = True
 
     def _tried(self, operation: str, key: str, call: Callable[[], T]) -> T:
         """What `call` gives. Raises RemoteError; as they are, FileNotFoundError and refused conditions."""
@@ -221,13 +278,19 @@ class Cloud:
                 failure = read_failure(type(error).__name__, str(error), operation=operation)
                 elapsed = clock.elapsed() - begun
                 if not failure.is_passing or elapsed + pause > self._retry_seconds:
-                    raise failure.error(self._remote, operation, key) from None
+                    raise failure.error(self._remote, operation, key, self._spot) from None
+            except BaseException as error:
+                if not is_panic(error):
+                    raise
+                words = f"the client library of remote '{self._remote}' failed to {operation} '{key}'"
+                hint = "is it object storage? is its endpoint right, and what the environment says of one?"
+                raise RemoteUnavailable(self._remote, words, hint=hint) from None
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, _BACKOFF_SECONDS_MAX)
 
     def _failed(self, operation: str, key: str, error: Exception) -> Exception:
         failure = read_failure(type(error).__name__, str(error), operation=operation)
-        return failure.error(self._remote, operation, key)
+        return failure.error(self._remote, operation, key, self._spot)
 
 
 class _BeyondEnd(Exception):

@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from castore.errors import CastoreError, InvalidConfig
+from castore.errors import CastoreError, InvalidConfig, RemoteDenied
 from castore.remote.bucket import Bucket
+from castore.remote.failures import Spot, credentials_hint, is_panic
 from castore.settings import RemoteSettings, places
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def connect(remote: str, settings: RemoteSettings) -> Bucket:
         retry_seconds=settings.retry_seconds,
         deletes_max=deletes_max,
         has_generations=url.scheme == "gs",
+        timeout_seconds=settings.timeout_seconds,
+        spot=Spot(url.scheme, None if settings.endpoint is None else urlsplit(settings.endpoint).netloc),
     )
     return Bucket(remote, settings, service)
 
@@ -129,10 +132,23 @@ def _opened(remote: str, settings: RemoteSettings) -> ObjectStore:
     try:
         return _s3(settings) if url.scheme == "s3" else _other(settings)
     except (BaseError, ValueError, OSError) as error:
-        needs_account = "Account must be specified" in str(error)
-        hint = "set AZURE_STORAGE_ACCOUNT_NAME" if needs_account else "see docs/sharing.md, 'Set-up'"
-        key = f"remote.{remote}.url"
-        raise InvalidConfig(f"remote '{remote}' can't be set up from its URL", key=key, hint=hint) from None
+        raise _no_client(remote, url.scheme, str(error)) from None
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise _no_client(remote, url.scheme, "") from None
+
+
+def _no_client(remote: str, scheme: str, text: str) -> CastoreError:
+    """text: of the client library; not to be told."""
+    if "Missing AccessKeyId" in text or "Missing SecretAccessKey" in text:
+        words = f"only a part of the credentials for remote '{remote}' is in the environment"
+        return RemoteDenied(remote, words, hint=credentials_hint(scheme))
+    hint = credentials_hint(scheme)
+    if "Account must be specified" in text:
+        hint = "set AZURE_STORAGE_ACCOUNT_NAME"
+    words = f"remote '{remote}' can't be set up from its URL and the environment"
+    return InvalidConfig(words, key=f"remote.{remote}.url", hint=hint)
 
 
 def _s3(settings: RemoteSettings) -> ObjectStore:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-__all__ = ["aside", "mapped"]
+__all__ = ["apart", "aside", "mapped"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -48,6 +48,11 @@ def aside(function: Callable[[], R]) -> R:
     """What the function gives, called in a thread if this is the main one: an interrupt ends the wait."""
     if threading.current_thread() is not threading.main_thread():
         return function()
+    return apart(function)
+
+
+def apart(function: Callable[[], R]) -> R:
+    """What the function gives, called in a thread of its own."""
     call: _Call[None, R] = _Call(None)
     _thread(lambda: call.run(lambda _: function())).start()
     return call.outcome()

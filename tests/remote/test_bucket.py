@@ -271,7 +271,7 @@ class TestGenerations:
 
     def test_a_replace_asks_for_the_generation(self) -> None:
         store = self.Store()
-        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, has_generations=True)  # type: ignore[arg-type]
+        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, is_far=False, has_generations=True)  # type: ignore[arg-type]
         bucket = Bucket("gs", RemoteSettings("gs://x", workers=1), cloud)
         (entry,) = bucket.entries("names/")
         assert bucket.head("names/a") == entry
@@ -281,7 +281,7 @@ class TestGenerations:
 
     def test_one_that_moves_between_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         store = self.Store()
-        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, has_generations=True)  # type: ignore[arg-type]
+        cloud = Cloud("gs", store, retry_seconds=1, deletes_max=1, is_far=False, has_generations=True)  # type: ignore[arg-type]
         entry = cloud.head("names/a")
         assert entry is not None
         honest = store.head
@@ -416,7 +416,7 @@ class TestInterrupt:
             import socket, sys
             silent = socket.create_server(("127.0.0.1", 0))
             endpoint = "http://127.0.0.1:%d" % silent.getsockname()[1]
-            bucket = connect("silent", RemoteSettings("s3://b", endpoint=endpoint, workers=4))
+            bucket = connect("silent", RemoteSettings("s3://bucket", endpoint=endpoint, workers=4))
             print("begun", flush=True)
             try:
                 {call}
@@ -478,7 +478,9 @@ class TestErrors:
             endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
             begun = time.monotonic()
             with pytest.raises(RemoteUnavailable, match="can't be reached"):
-                connect("gone", RemoteSettings("s3://b", endpoint=endpoint, retry_seconds=1)).get("format")
+                connect("gone", RemoteSettings("s3://bucket", endpoint=endpoint, retry_seconds=1)).get(
+                    "format"
+                )
             assert time.monotonic() - begun < 20
 
     def test_somebody_listens_and_says_nothing(self, seaweed: Place) -> None:
