@@ -411,10 +411,12 @@ class KeyTaken(Conflict):
 class RootsDiverged(Conflict):
     """Two stores have roots of one id, of a log or with a key, that say different things."""
 
-    default_hint = "both are kept where they are; look at them with 'ctx show', and forget one"
-
     def __init__(self, root_id: str, what: str) -> None:
-        super().__init__(f"root '{root_id[:16]}' is another one there: {what}", subject=root_id)
+        hint = (
+            "both stay as they are; forget the one that is not wanted, then push or pull it again: "
+            f"'ctx forget --now --root {root_id}' here, or 'ctx remote forget --now NAME {root_id}' there"
+        )
+        super().__init__(f"root '{root_id[:16]}' is another one there: {what}", hint=hint, subject=root_id)
 
 
 class SpanConflict(Conflict):
@@ -447,12 +449,10 @@ class RemoteMissing(RemoteError):
 class RemoteDamaged(RemoteError):
     """What lies there under a key is not what was written."""
 
-    default_hint = "push it again from a store that has it: 'ctx push --anew'"
-
     def __init__(self, remote: str, key: str, reason: str, *, hint: str | None = None) -> None:
-        super().__init__(
-            remote, f"'{key}' at remote '{remote}' is damaged: {reason}", hint=hint, key=key, reason=reason
-        )
+        message = f"'{key}' at remote '{remote}' is damaged: {reason}"
+        hint = hint or f"'ctx push {remote} FILE|REF --anew' from a store that has it replaces it"
+        super().__init__(remote, message, hint=hint, key=key, reason=reason)
 
 
 class RemoteUnconditional(RemoteError):

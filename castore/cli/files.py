@@ -17,7 +17,7 @@ from typing import BinaryIO
 from castore.cli.failure import reason_of, report
 from castore.cli.output import binary_stdout, is_terminal
 from castore.config import STAGED_AGE_SECONDS_MAX
-from castore.errors import CastoreError, InvalidOption
+from castore.errors import CastoreError, InvalidOption, NotFound
 
 __all__ = [
     "STANDARD",
@@ -125,12 +125,17 @@ def standard_input(*, is_asked_for: bool = False) -> BinaryIO:
 
 @contextmanager
 def placed_in(file: str | None) -> Iterator[None]:
-    """An error with a place inside the input says which input that is: `at folded.json: $.rows (byte 47)`."""
+    """An error with a place inside the input says which input that is: `at folded.json: $.rows (byte 47)`;
+    and one that a pull may help, that the pull is of this file, and so of all that is in it."""
     try:
         yield
     except CastoreError as error:
         if error.place is not None:
             error.place = f"{source_name(file) or 'stdin'}: {error.place}"
+        if isinstance(error, NotFound) and error.pulled_from and file is not None and os.path.isfile(file):
+            from castore.cli.reading import shell_words
+
+            error.offer_pull(error.pulled_from, shell_words([file]))
         raise
 
 

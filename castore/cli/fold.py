@@ -35,12 +35,13 @@ from castore.cli.parameters import (
     parse_keep_for,
     parse_share,
 )
+from castore.cli.remedies import remedy
 from castore.errors import InvalidOption
 from castore.settings import FoldDefaults
 
 if TYPE_CHECKING:
     from castore.api import FoldPolicy, FoldReport
-    from castore.objects.finding import Finding, FindingName
+    from castore.objects.finding import Finding
     from castore.store import StoreHandle
 
 __all__ = ["finding_record", "fold", "unfold", "verify"]
@@ -213,7 +214,7 @@ def verify(
         typer.Option(
             "--remote",
             metavar="NAME",
-            help="Look at what this remote has, by presence and sizes, instead of the store.",
+            help="Look at what this remote has of FILEs, or at all of it, instead of the store.",
         ),
     ] = None,
     full: Annotated[
@@ -252,7 +253,7 @@ def verify(
         words = f"{plural(found, 'finding') if found else 'no findings'} in {where}"
         for name, count in sorted(at_remotes.items()):
             words += f", {plural(count, 'object')} at remote '{name}' alone"
-        hint = None if handle is None else _remedy(handle, names, is_whole=not files)
+        hint = None if handle is None else remedy(handle, names, is_whole=not files)
         output.summary(
             words if hint is None else f"{words}: {hint}",
             findings=found,
@@ -278,23 +279,6 @@ def _findings(
     if files:
         return api.verify_documents(rereadable(files), handle, quick=quick)
     return api.verify_store(handle.get(), quick=quick, at_remotes=at_remotes)
-
-
-def _remedy(handle: StoreHandle, names: set[FindingName], *, is_whole: bool) -> str | None:
-    """What puts right some of what was found; None if nothing does."""
-    from castore.objects.finding import FindingName
-
-    are_lost = not names.isdisjoint((FindingName.MISSING, FindingName.DAMAGED))
-    if is_whole and names:
-        if names == {FindingName.UNNAMED}:
-            return "'ctx repair' keeps what is unnamed, 'ctx gc' frees it"
-        healing = ", and with --from FILE heals objects whose bytes FILE has" if are_lost else ""
-        return f"'ctx repair' puts right what can be{healing}"
-    if not are_lost:
-        return None
-    if not handle.get().granted.is_operator:
-        return "the store's operator can heal objects with 'ctx repair --from FILE'"
-    return "'ctx repair --from FILE' heals objects whose bytes FILE has"
 
 
 def finding_record(finding: Finding) -> Record:

@@ -12,6 +12,7 @@ from castore.cli.files import readable, rereadable
 from castore.cli.locate import find_store
 from castore.cli.output import Record, plural
 from castore.cli.parameters import DryRun, Json, StoreFolder
+from castore.store.remedies import remote_to_name
 
 if TYPE_CHECKING:
     from castore.digest import Digest
@@ -63,7 +64,9 @@ def repair(
         output.note("what no root named is the operator's alone; 'ctx keep FILE --scope SCOPE' hands it back")
     missing = sum(finding.digest is not None for finding in report.remaining)
     if missing:
-        output.note(f"{plural(missing, 'object')} missing: 'ctx repair --from FILE' heals them")
+        name = remote_to_name(opened.parts) if remote is None else None
+        option = "--from FILE" if name is None else f"--remote {name}"
+        output.note(f"{plural(missing, 'object')} missing: 'ctx repair {option}' heals them")
     baseless = sum(finding.name == "damaged" for finding in report.remaining)
     if baseless:
         words = "based on what is not there: restore its file from a copy, or forget them"

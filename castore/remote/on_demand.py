@@ -1,7 +1,7 @@
 """OnDemand: what a store calls for objects that are promised, so that a remote is loaded only for them.
 
 Laws: nothing of object storage is imported until an object is fetched. Offline, no request is sent: what is
-wanted is RemoteForbidden, which says where it lies.
+wanted is RemoteForbidden, which says where it lies; so does RemoteMissing, where the remote was removed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from castore.digest import Digest
-from castore.errors import RemoteForbidden
+from castore.errors import RemoteForbidden, RemoteMissing
 from castore.store import Store
 
 if TYPE_CHECKING:
@@ -28,14 +28,20 @@ class OnDemand:
         self._fetcher: Fetcher | None = None
 
     def __call__(self, store: Store, remote: str, digests: Sequence[Digest]) -> None:
-        """These objects are here. Raises RemoteForbidden, RemoteError; InvalidOption for no such remote."""
+        """These objects are here. Raises RemoteError: RemoteForbidden, RemoteMissing for a remote that the
+        store has no more; InvalidConfig."""
+        if remote not in store.config.remotes:
+            raise RemoteMissing(
+                remote,
+                f"{_where(remote, digests)}, which this store has no more",
+                hint=f"'ctx remote add {remote} URL' adds it again, and what is read is fetched",
+                digest=str(digests[0]),
+            )
         if self._is_offline:
-            shown = f"object '{digests[0].abbreviated}'"
-            words = shown if len(digests) == 1 else f"{shown}, and {len(digests) - 1:,} more"
-            verb = "lies" if len(digests) == 1 else "lie"
+            is_are = "is" if len(digests) == 1 else "are"
             raise RemoteForbidden(
                 remote,
-                f"{words} {verb} at remote '{remote}', and is not to be fetched",
+                f"{_where(remote, digests)}, and {is_are} not to be fetched",
                 hint=self._hint,
                 digest=str(digests[0]),
             )
@@ -44,3 +50,10 @@ class OnDemand:
 
             self._fetcher = Fetcher()
         self._fetcher(store, remote, digests)
+
+
+def _where(remote: str, digests: Sequence[Digest]) -> str:
+    shown = f"object '{digests[0].abbreviated}'"
+    if len(digests) == 1:
+        return f"{shown} lies at remote '{remote}'"
+    return f"{shown}, and {len(digests) - 1:,} more, lie at remote '{remote}'"

@@ -9,6 +9,7 @@ replacing    roots that are replaced whole: by compare-and-swap, and what they n
 staging      many files staged at once
 batch        objects that become visible together, with their root
 queries      what the caller sees: roots, and what they name
+remedies     what a remote may bring back, in words for hints
 lookup       what a REF means
 keeping      forget, remember
 scopes       which scopes there are, and what each holds

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from castore.config import NAME_PATTERN
 from castore.digest import DIGEST_HEX, PREFIX_HEX_MIN, SHORT_HEX, Digest, is_short_prefix, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RootDamaged
 from castore.objects.loose import LooseSource
@@ -33,7 +34,12 @@ class Lookup:
         text = pasted(text)
         prefix = parse_prefix(text)
         if prefix is None:
-            return self._object_named(text)
+            try:
+                return self._object_named(text)
+            except NameMissing as error:
+                if NAME_PATTERN.match(text) is not None and not is_short_prefix(text):
+                    self._queries.offer_pull(error, text)
+                raise
         found = self._objects(prefix)
         if not found:
             raise self._no_object(prefix)
@@ -124,7 +130,9 @@ class Lookup:
             purged = []
         if len(purged) == 1 or len(prefix) == DIGEST_HEX:
             return self._queries.absence(purged[0] if len(purged) == 1 else Digest(prefix))
-        return ObjectMissing(f"sha256:{prefix}")
+        missing = ObjectMissing(f"sha256:{prefix}")
+        self._queries.offer_pull(missing, prefix)
+        return missing
 
     def _no_object(self, prefix: str) -> NotFound:
         """Why no object's digest begins with these digits, which may be something else's."""

@@ -18,6 +18,7 @@ from castore.layout import ROOT_ID
 from castore.roots.model import Root, RootKind
 from castore.store.access import Granted
 from castore.store.logs import LogRoots, LogScopes, read_log
+from castore.store.remedies import offer_pull, offer_repair
 from castore.store.tombstones import Tombstone
 from castore.store.transaction import Transactions
 
@@ -236,10 +237,19 @@ class Queries:
         if remote is not None:
             words = f"it lies at remote '{remote}': 'ctx fetch {digest.short}' brings it"
             return ObjectMissing(str(digest), hint=words)
-        missing = ObjectMissing(str(digest), hint=self._lost_roots())
+        lost = self._lost_roots()
+        missing = ObjectMissing(str(digest), hint=lost)
         if self.seen is not None:
             missing.address_others()
+        if lost is None and self._is_named(digest):
+            offer_repair(self._parts, missing, is_operator=self.seen is None)
+        elif lost is None:
+            self.offer_pull(missing, digest.short)
         return missing
+
+    def offer_pull(self, error: NotFound, what: str) -> None:
+        """Where the store has remotes, the hint begins with the pull that may bring it (remedies)."""
+        offer_pull(self._parts, error, what)
 
     def purged(self, prefix: str) -> list[Digest]:
         """The objects whose purge this caller is told of, by the beginning of their digests."""
@@ -386,6 +396,13 @@ class Queries:
         if next(self._parts.source.digests(), None) is None:
             return None
         return "roots/ is missing, so nothing says what is kept: 'ctx repair' keeps all that is there"
+
+    def _is_named(self, digest: Digest) -> bool:
+        """Whether a live root that the caller sees names it: then it was here, and is lost."""
+        try:
+            return self.naming(digest).roots > 0
+        except Damaged:
+            return True
 
     def _tombstone(self, digest: Digest) -> Tombstone | None:
         """Nothing is told of what can't be read; verify reports the damaged file."""

@@ -39,6 +39,7 @@ from castore.store.logs import LogRoots, LogScopes
 from castore.store.lookup import Lookup
 from castore.store.purging import Purged, purge
 from castore.store.queries import Queries
+from castore.store.remedies import offer_repair
 from castore.store.scopes import ScopeFacts
 from castore.store.stats import StoreStats, stats
 from castore.store.transaction import Clock, Transactions
@@ -539,9 +540,10 @@ class Store:
         return meaning.view.id
 
     def _address(self, error: Damaged) -> None:
-        """Who is not the operator is told what it can do itself."""
+        """Who is not the operator is told what it can do itself; and all, what a remote may put right."""
         if not self.granted.is_operator:
             error.address_others()
+        offer_repair(self.parts, error, is_operator=self.granted.is_operator)
 
     def _require(self, digest: Digest) -> None:
         """The caller sees the object; if it is promised and not here, it was fetched."""

@@ -17,6 +17,7 @@ from castore.errors import CastoreError, Damaged, InvalidOption, UnfoldMismatch,
 from castore.fold import unfold
 from castore.fold.unfold import UnfoldReport
 from castore.roots.model import Content
+from castore.store.remedies import offer_pull
 from castore.transcript.marker import MarkerWatch
 from castore.transcript.recorded import RecordedView, edited_view, edited_words, find_recorded, view_size
 
@@ -93,7 +94,10 @@ def _unfold_document(
     def unless_folded(document: Content) -> CastoreError | None:
         if watch.found is None or (handle.exists and handle.get().document_root(document.digest) is not None):
             return None
-        return ViewMissing(watch.found)
+        missing = ViewMissing(watch.found)
+        if handle.exists:
+            offer_pull(handle.get().parts, missing, "FILE")
+        return missing
 
     joined = cast("BinaryIO", watch)
     return unfold.unfold_stream(joined, target, handle, unless_folded=unless_folded, **options)
