@@ -14,9 +14,10 @@ Laws, of `joined(there, arriving)`, for any two roots that can be joined:
   expired may be gone.
 - The detail REMOTE is of one store alone: that of `there` stays, that of `arriving` does not come along.
 
-What is of a log or has a key is not mixed: a record of a log is the same on both sides, of two states the one
-that tells of more records is taken whole, and of two roots with a key that of `there`, if it is live; with
-the time when that was created. Anything else is RootsDiverged.
+What is of a log or has a key is not mixed: a record of a log is the same on both sides, unless one has
+expired, which then goes as a whole; of two states the one that tells of more records is taken whole, and of
+two roots with a key that of `there`, if it is live; with the time when that was created. Anything else is
+RootsDiverged.
 """
 
 from __future__ import annotations
@@ -70,12 +71,15 @@ def joined(there: Root | None, arriving: Root, *, now: float, is_newer: bool = F
         chosen = carried if is_wanted else _whole(there, first, second, now)
         return _kept(_beside(there, chosen, set(_purged(chosen))), there, carried, now)
     purged = {*_purged(there), *_purged(arriving)}
-    if there.place is not None:
+    if there.place is not None and there.is_expired(now) != arriving.is_expired(now):
+        # What a log said that is gone is no part of one that says something else in its place.
+        second = first
+    elif there.place is not None:
         _check_same_record(there, arriving, purged)
     whole = replace(
         first,
-        created=min(there.created, arriving.created),
-        objects=tuple(each for each in (*there.objects, *arriving.objects) if str(each) not in purged),
+        created=min(first.created, second.created),
+        objects=tuple(each for each in (*first.objects, *second.objects) if str(each) not in purged),
         details=_details(first, second),
     )
     return _kept(_beside(there, whole, purged), there, carried, now)

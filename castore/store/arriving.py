@@ -199,7 +199,7 @@ class Arrivals:
 
         if root.place is None or root.source_name is None:
             return
-        if there is not None and there.forgotten is not None:
+        if there is not None and there.forgotten is not None and not there.is_expired(self.terms.now):
             logs.check_is_not_begun_anew(self.connection, [there], self.terms.now)
         if root.place == STATE:
             return

@@ -38,6 +38,7 @@ from castore.roots.model import LAST, STATE, Root, RootDraft, RootKind
 from castore.settings import RemoteSettings
 from castore.store import Access, Store
 from castore.store.importing import Outcome
+from castore.store.keeping import RootChoice
 
 DOCUMENT = json.dumps({"rows": [{"id": number, "text": f"row {number} " * 9} for number in range(400)]})
 OTHER = json.dumps({"log": [f"line {number} of another document" for number in range(900)]})
@@ -345,6 +346,33 @@ class TestLogs:
         assert says(there) == "of there"
         pull(there, bucket, [refused.root.id], move=True)
         assert says(there) == "of here"
+
+    @pytest.mark.parametrize("records", [1, 2, 3])
+    @pytest.mark.parametrize("kept", ["the one here", "the one there"])
+    def test_forgetting_one_of_two_lets_the_other_in(
+        self, bucket: Bucket, here: Store, there: Store, kept: str, records: int
+    ) -> None:
+        """As the hint of RootsDiverged says, whichever of them is longer."""
+        log_of(there, "a 1", "a 2")
+        state_of(there, "of there", 2)
+        push(there, bucket, self.all(there))
+        log_of(here, *(f"b {number}" for number in range(records)))
+        state_of(here, "of here", records)
+        root_id = push(here, bucket, self.all(here)).refused[0].root.id
+        if kept == "the one here":
+            forget(here, bucket, [root_id], at_once=True)
+            report = push(here, bucket, choose(here, [root_id]), restore=True)
+            assert (report.refused, len(report.pushed)) == ([], records + 1)
+            there.forget(RootChoice(roots=(root_id,)), at_once=True)
+        else:
+            here.forget(RootChoice(roots=(root_id,)), at_once=True)
+        for store in (here, there):
+            done = pull(store, bucket, everything=True)
+            assert {each.outcome for each in done.imported} <= {Outcome.NEW, Outcome.SAME, Outcome.FORGOTTEN}
+            assert says(store) == f"of {kept.split()[-1]}"
+        said = [store.log(RootKind.COLLAPSE, "session").records for store in (here, there)]
+        assert [root.objects for root in said[0]] == [root.objects for root in said[1]]
+        assert len(said[0]) == (records if kept == "the one here" else 2)
 
 
 class TestDamageThere:
