@@ -142,7 +142,7 @@ def remote_check(name: RemoteName, as_json: Json = False, store: StoreFolder = N
     output.table(map(_check_record, checks), as_json)
     failed = sum(not each.is_held for each in checks)
     if failed or as_json or output.is_attended():
-        words = f"{plural(failed, 'property')} not held" if failed else "all is held"
+        words = f"{plural(failed, 'property', 'properties')} not held" if failed else "all is held"
         output.summary(f"{words} by '{name}'", remote=name, failed=failed)
     return _FINDINGS if failed else 0
 

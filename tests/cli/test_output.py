@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from unicodedata import category
 
 import pytest
@@ -144,3 +147,20 @@ def test_names_that_are_not_text_come_out_as_they_were() -> None:
     program = r"from castore.cli.output import *; line('caf\udce9'); line('lone \ud800'); finish()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)
     assert done.stdout == b"caf\xe9\nlone \\ud800\n"
+
+
+class TestPlurals:
+    def test_words_that_take_no_s_alone_say_both_forms(self) -> None:
+        wrong = []
+        for path in sorted((Path(__file__).parents[2] / "castore").rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(text)) if "plural(" in text else ():
+                if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("plural"):
+                    continue
+                word = node.args[1]
+                is_odd = isinstance(word, ast.Constant) and re.search(
+                    r"([^aeiou]y|s|x|z|ch|sh)$", str(word.value)
+                )
+                if is_odd and len(node.args) == 2:
+                    wrong.append(f"{path.name}: {ast.unparse(node)}")
+        assert wrong == []
