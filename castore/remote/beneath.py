@@ -51,7 +51,8 @@ class Beneath:
         return Entry(key, found.st_size, version, found.st_mtime_ns / 1e9)
 
     def damaged(self, key: str, reason: str) -> RemoteDamaged:
-        hint = "castore did not make it: see what it is, remove it there, and then 'ctx push --anew'"
+        push = f"'ctx push {self._remote} FILE|REF --anew'"
+        hint = f"castore did not make it: see what it is, remove it there, and then {push}"
         return RemoteDamaged(self._remote, key, reason, hint=hint)
 
     def names(self, prefix: str) -> list[tuple[str, Entry | None]]:

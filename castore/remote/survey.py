@@ -12,6 +12,7 @@ Memory: some 300 bytes a root and a name; what roots name is on disk, 32 bytes e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
@@ -113,7 +114,7 @@ class _Survey:
         yield from self._names(names)
         with DigestSpool(self._tmp) as named, DigestSpool(self._tmp) as lacking:
             yield from self._read_roots(names, named)
-            yield from self._listed(named, lacking)
+            yield from self._listed(named, lacking, whole=whole)
             if whole:
                 yield from self._read_objects(lacking)
             suspects = iter(lacking)
@@ -210,34 +211,37 @@ class _Survey:
 
     # --- Objects ---
 
-    def _listed(self, named: DigestSpool, lacking: DigestSpool) -> Iterator[Finding]:
+    def _listed(self, named: DigestSpool, lacking: DigestSpool, *, whole: bool) -> Iterator[Finding]:
         """`lacking` gets what is named and in no listing."""
         lock = Lock()
 
+        def lack(raw: bytes) -> None:
+            with lock:
+                lacking.add_raw(raw)
+
         def look(shard: str) -> list[Finding]:
             findings: list[Finding] = []
-            listed = _Keys(self._bucket, f"{OBJECTS}{shard}/", digest_of, findings)
+            listed = _Keys(self._bucket, f"{OBJECTS}{shard}/", digest_of, None if whole else findings)
             wanted = named.in_order(shard)
             each = next(wanted, None)
-            objects = unnamed = 0
-            for digest in listed:
-                raw = bytes.fromhex(digest.hex)
-                objects += 1
-                while each is not None and each < raw:
+            try:
+                for digest in listed:
+                    raw = bytes.fromhex(digest.hex)
+                    while each is not None and each < raw:
+                        lack(each)
+                        each = next(wanted, None)
+                    is_named = each == raw
+                    if is_named:
+                        each = next(wanted, None)
                     with lock:
-                        lacking.add_raw(each)
-                    each = next(wanted, None)
-                if each == raw:
-                    each = next(wanted, None)
-                else:
-                    unnamed += 1
+                        self._told.objects += 1
+                        self._told.unnamed += not is_named
+            except RemoteDamaged as error:
+                # The listing broke off: what comes after is not known.
+                return [*findings, _damaged(error)]
             while each is not None:
-                with lock:
-                    lacking.add_raw(each)
+                lack(each)
                 each = next(wanted, None)
-            with lock:
-                self._told.objects += objects
-                self._told.unnamed += unnamed
             return [*findings, *listed.strays()]
 
         for count, findings in enumerate(self._bucket.map(look, SHARDS), start=1):
@@ -258,8 +262,13 @@ class _Survey:
                 return _damaged(error, digest)
             return None
 
-        listed = _Keys(self._bucket, OBJECTS, digest_of)
-        for count, found in enumerate(self._bucket.map(check, listed), start=1):
+        def there() -> Iterator[Digest]:
+            for shard in SHARDS:
+                # A listing that breaks off was told already.
+                with suppress(RemoteDamaged):
+                    yield from _Keys(self._bucket, f"{OBJECTS}{shard}/", digest_of)
+
+        for count, found in enumerate(self._bucket.map(check, there()), start=1):
             if isinstance(found, Finding):
                 yield found
             elif found is not None:
@@ -322,7 +331,7 @@ class _Keys(Iterable[T]):
                 continue
             if entry.size == 0 and self._empty is not None:
                 digest = digest_of(entry.key)
-                self._empty.append(Finding(FindingName.DAMAGED, digest, entry.key, "its file is empty"))
+                self._empty.append(Finding(FindingName.DAMAGED, digest, entry.key, "there are no bytes"))
             yield what
 
     def strays(self) -> Sequence[Finding]:

@@ -180,6 +180,33 @@ class TestDamage:
         [finding] = found(pushed, bucket)
         assert (finding.name, finding.place) == (FindingName.DAMAGED, f"names/{second.name}")
 
+    @pytest.mark.parametrize("whole", [False, True])
+    def test_what_is_no_file_is_told_and_keeps_nothing_from_being_looked_at(
+        self, pushed: Store, bucket: Bucket, folder: Path, whole: bool
+    ) -> None:
+        fifo, linked, gone = files(folder, "objects")[:3]
+        gone.unlink()
+        fifo.unlink()
+        os.mkfifo(fifo)
+        data = linked.read_bytes()
+        linked.unlink()
+        (folder.parent / "elsewhere").write_bytes(data)
+        linked.symlink_to(folder.parent / "elsewhere")
+        findings = {str(each.digest): each.name for each in found(pushed, bucket, whole=whole)}
+        assert findings == {
+            f"sha256:{fifo.name}": FindingName.DAMAGED,
+            f"sha256:{linked.name}": FindingName.DAMAGED,
+            f"sha256:{gone.name}": FindingName.MISSING,
+        }
+
+    def test_a_folder_that_is_a_link(self, pushed: Store, bucket: Bucket, folder: Path) -> None:
+        linked, *others = [path.parent for path in files(folder, "objects")]
+        linked.rename(folder.parent / "elsewhere")
+        linked.symlink_to(folder.parent / "elsewhere")
+        files(others[-1], ".")[0].unlink()
+        names = {each.name for each in found(pushed, bucket, whole=True)}
+        assert names == {FindingName.DAMAGED, FindingName.MISSING}
+
     def test_records_that_hold_pushes_and_gcs_up(self, pushed: Store, bucket: Bucket, folder: Path) -> None:
         for kind in ("intents", "sweeps", "marks"):
             bucket.put(f"{kind}/x", b"{}")
