@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from castore.digest import Digest, parse_prefix
-from castore.errors import NameMissing, NotFound
+from castore.errors import DocumentInvalid, NameMissing, NotFound
 from castore.fold.documents import document_digest, draft_of_file
 from castore.fold.targets import is_file, neither
-from castore.roots.model import REPLACED, Root, RootDraft, merged
+from castore.remote.files import session_in
+from castore.roots.model import REPLACED, Root, RootDraft, RootKind, merged
 from castore.store import Store
 from castore.store.lookup import pasted
 
@@ -28,11 +29,11 @@ def choose(
 ) -> list[Root]:
     """The roots that `texts` mean, in their order; with `everything`, all live ones, the oldest first.
 
-    texts: each the FILE of a folded document or a recorded view, a name, a root's id, the digest of a
-    document or an object, or 6 or more of its digits, a pasted reference. dry_run: roots that would be made
-    are not, and are given as they would be. Raises NameMissing, ObjectMissing,
-    ObjectPurged, DigestAmbiguous; NotFound for what is forgotten; what `ctx keep` raises for a FILE;
-    BaseMissing, RootDamaged.
+    texts: each the FILE of a folded document, a recorded view or a collapsed session, a name, a root's id,
+    the digest of a document or an object, or 6 or more of its digits, a pasted reference. dry_run: roots that
+    would be made are not, and are given as they would be. Raises NameMissing, ObjectMissing, ObjectPurged,
+    DigestAmbiguous; NotFound for what is forgotten; what `ctx keep` raises for a FILE; BaseMissing,
+    RootDamaged.
     """
     found: dict[str, Root] = {}
     if everything:
@@ -64,7 +65,7 @@ def _made(store: Store, drafts: list[RootDraft], *, dry_run: bool) -> Sequence[R
 def _meant(store: Store, text: str) -> list[Root] | RootDraft:
     """The live roots that the text means; or the draft of one, where it has none."""
     if is_file(store, text):
-        return _of_document(store, document_digest(text)) or draft_of_file(store, text)
+        return _of_document(store, document_digest(text)) or _of_file(store, text)
     reference = pasted(text)
     if parse_prefix(reference) is None:
         named = store.named_roots(reference)
@@ -87,6 +88,24 @@ def _meant(store: Store, text: str) -> list[Root] | RootDraft:
             subject=reference[:80],
         )
     return _unnamed(live)
+
+
+def _of_file(store: Store, path: str) -> list[Root] | RootDraft:
+    """Of a file that no root is of: a draft that keeps it; or, of a session, its collapse logs."""
+    try:
+        return draft_of_file(store, path)
+    except DocumentInvalid:
+        session = session_in(path)
+        scopes = () if session is None else store.log_scopes(RootKind.COLLAPSE, session).live
+        logs = [_log(store, RootKind.COLLAPSE, str(session), scope) for scope in scopes]
+        if not logs:
+            raise
+        return [root for log in logs for root in log]
+
+
+def _log(store: Store, kind: RootKind, source_name: str, scope: str) -> list[Root]:
+    log = store.log(kind, source_name, scope=scope)
+    return [*log.records, *([] if log.state is None else [log.state])]
 
 
 def _of_document(store: Store, digest: Digest) -> list[Root]:
@@ -114,10 +133,7 @@ def _with_logs(store: Store, roots: Iterable[Root]) -> Iterator[Root]:
         if root.place is None or root.source_name is None:
             yield root
             continue
-        log = store.log(root.kind, root.source_name, scope=root.scope)
-        yield from log.records
-        if log.state is not None:
-            yield log.state
+        yield from _log(store, root.kind, root.source_name, root.scope)
 
 
 def _with_bases(store: Store, roots: Iterable[Root]) -> Iterator[Root]:

@@ -13,20 +13,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from io import BufferedReader
 from itertools import count
 
 from castore.config import ROOT_CHAIN_MAX
-from castore.digest import DIGEST_HEX, Digest, parse_prefix
+from castore.digest import DIGEST_HEX, parse_prefix
 from castore.errors import DigestAmbiguous, NameMissing, NotFound, ObjectMissing, RemoteDamaged
 from castore.layout import ROOT_ID
 from castore.remote.bucket import Bucket
+from castore.remote.files import contents, session_in
 from castore.remote.keys import root_key
 from castore.remote.matching import OfDigest, OfFile
 from castore.remote.names import Names
 from castore.remote.roots import Grants, RemoteRoots
 from castore.roots.joining import has_its_id
-from castore.roots.model import LAST, STATE, Root, log_root_id
+from castore.roots.model import LAST, STATE, Root, RootKind, log_root_id
 from castore.store import Store
 from castore.store.lookup import pasted
 
@@ -62,8 +62,9 @@ def find(
     is_to_forget: those too that are forgotten already, so that doing it again, or at once, is no mistake; and
     of a log all of it.
 
-    A text is an existing file (a folded document, or a recorded view), a name, a root's id, the digest of a
-    document or an object, 6 or more digits of one of these, or a pasted reference.
+    A text is an existing file (a folded document, a recorded view, a collapsed session), a name, a root's id,
+    the digest of a document or an object, 6 or more digits of one of these, or a pasted reference.
+
     Raises NameMissing, ObjectMissing, NotFound, DigestAmbiguous for what nothing there is; RemoteDamaged, if
     nothing that a text means can be used.
     """
@@ -141,7 +142,7 @@ class _Search:
         """The roots that have a key that follows from the text; or what to look for in all of them."""
         if os.path.isfile(text):
             with open(text, "rb") as source:
-                return OfFile(text, *_contents(source))
+                return OfFile(text, *contents(source))
         text = pasted(text)
         prefix = parse_prefix(text)
         if prefix is None:
@@ -199,11 +200,29 @@ class _Search:
             return self._again(ids)
         if asked.was_forgotten:
             raise self._forgotten(asked.path)
+        log = self._session_log(asked.path) if self._grants.covers(self._own_scope) else []
+        if log:
+            return log
         raise NotFound(
             f"no root at {self._where} is of '{asked.path}', or names what its references do",
             hint=f"'ctx push {self._bucket.remote} FILE' brings it there, from a store that has it",
             subject=asked.path,
         )
+
+    def _session_log(self, path: str) -> list[Root]:
+        """The collapse log of the session in a file, of the scope that the caller writes in."""
+        session = session_in(path)
+        log: list[Root] = []
+        for place in count(STATE) if session is not None else ():
+            root = self._granted(log_root_id(RootKind.COLLAPSE, self._own_scope, session, place))
+            if root is None and place != STATE:
+                break
+            if root is not None:
+                log.append(root)
+        meant = [root for root in log if self._is_meant(root)]
+        if log and not meant:
+            raise self._forgotten(path)
+        return meant
 
     # --- Reading ---
 
@@ -339,18 +358,3 @@ class _Search:
     def _forgotten_hint(self, text: str) -> str:
         pushed = f"'ctx push {self._bucket.remote} {text[:80]}'"
         return f"its root at {self._where} was forgotten: {pushed} brings it back, from a store that has it"
-
-
-def _contents(source: BufferedReader) -> tuple[Digest, tuple[Digest, ...]]:
-    """The digest of a file's bytes, and what its references name; a file that is no document has none."""
-    from hashlib import file_digest
-
-    from castore.fold.check import may_hold_references
-    from castore.fold.documents import references_in
-
-    whole = Digest(file_digest(source, "sha256").hexdigest())
-    source.seek(0)
-    if not may_hold_references(source):
-        return whole, ()
-    source.seek(0)
-    return whole, references_in(source, lambda digest: True)[1]

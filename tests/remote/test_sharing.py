@@ -13,6 +13,7 @@ import pytest
 from castore import api
 from castore.digest import Digest
 from castore.errors import (
+    DocumentInvalid,
     NameMoved,
     NotFound,
     RemoteDamaged,
@@ -373,6 +374,33 @@ class TestLogs:
         said = [store.log(RootKind.COLLAPSE, "session").records for store in (here, there)]
         assert [root.objects for root in said[0]] == [root.objects for root in said[1]]
         assert len(said[0]) == (records if kept == "the one here" else 2)
+
+    def test_the_file_of_a_session_is_its_log(
+        self, bucket: Bucket, here: Store, there: Store, tmp_path: Path
+    ) -> None:
+        """Of one that was collapsed here; and there, to who has the file."""
+        from castore.transcript.collapse.session import session_key
+        from castore.transcript.formats import ReadOptions, read_transcript
+        from castore.transcript.records import read_records
+        from tests.transcript.growing import session as growing_session
+
+        file = tmp_path / "session.jsonl"
+        file.write_bytes(growing_session(20))
+        with pytest.raises(DocumentInvalid):
+            choose(here, [str(file)])
+        name = session_key(read_transcript(read_records(file.read_bytes()), ReadOptions()))
+        kept = [api.put(here, f"record {number} ".encode() * 90) for number in range(2)]
+        drafts = [
+            RootDraft(RootKind.COLLAPSE, (digest,), source_name=name, place=place)
+            for place, digest in enumerate(kept, start=1)
+        ]
+        state = RootDraft(RootKind.COLLAPSE, (), source_name=name, place=STATE, details={LAST: 2}, replaces=0)
+        log = here.keep([*drafts, state])
+        assert [each.root.id for each in pushed(here, bucket, file).pushed] == [root.id for root in log]
+        assert {each.root.id for each in pulled(there, bucket, file).imported} == {root.id for root in log}
+        forget(here, bucket, [str(file)])
+        with pytest.raises(NotFound, match="forgotten at 'origin'"):
+            pulled(there, bucket, file)
 
 
 class TestDamageThere:
