@@ -42,8 +42,8 @@ _Targets = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME] FILE|REF",
-        help="First a remote, unless it is the only one, or origin; then folded documents or views in files, "
-        "names, digests, roots.",
+        help="First a remote, unless it is the only one, or origin; then folded documents, views or "
+        "collapsed sessions in files, names, digests, roots.",
     ),
 ]
 _All = Annotated[bool, typer.Option("--all", help="Every root that is granted.")]

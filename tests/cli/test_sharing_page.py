@@ -129,7 +129,7 @@ class TestAsPrinted:
         team.do([Step("ada", "ctx push --all", 0), Step("ben", "ctx push --all", 15)])
         team.do([Step("ben", "ctx pull --all", 15)])
         first, second = (plain(each) for each in apart.split("or, to keep"))
-        assert (len(first), len(second)) == (4, 4)
+        assert (len(first), len(second)) == (3, 2)
         ((one, _), *_) = team.log("ben")
         ways = {"theirs": [("ben", first)], "ours": [("ben", second), ("ada", first)]}
         for machine, commands in ways[kept]:
