@@ -175,14 +175,19 @@ def remove_over(bucket: Bucket, sweep: Sweeping, *, dry_run: bool = False) -> in
 
 def date_anew(bucket: Bucket, entry: Entry) -> None:
     """A record that was dated in the future, which else would never be over its time, is as old as it is now
-    found to be. It says what it said: whoever heeds it does so for that much longer, and no more."""
+    found to be. It says what it said: whoever heeds it does so for that much longer, and no more.
+
+    One that is deleted meanwhile stays so: a push takes its intent that is still there for one that was
+    heeded. Without conditions that can't be made sure, so there it keeps its date.
+    """
+    if bucket.settings.conditions == "none":
+        return
     try:
         found = bucket.get(entry.key, RECORD_BYTES_MAX)
     except RemoteDamaged:
         # What can't be read is heeded whatever it says.
         found = b"", entry
-    if found is not None:
-        bucket.put(entry.key, found[0])
+    if found is not None and bucket.replace(entry.key, *found):
         bucket.settle()
 
 

@@ -392,6 +392,26 @@ class TestTimes:
         assert not keys(bucket, "intents/")
         assert not keys(bucket, "sweeps/")
 
+    @pytest.mark.parametrize("key", [intent_key("0" * 32), sweep_key("0" * 32)])
+    def test_what_ends_while_it_is_dated_anew_does_not_come_back(
+        self, bucket: Bucket, clock: Clock, monkeypatch: pytest.MonkeyPatch, key: str
+    ) -> None:
+        """A push that finds its intent takes that as heeded all the time: no gc may put it back."""
+        clock.now += 10 * DAY
+        bucket.put(key, encode(Intent(("a",))))
+        clock.now -= 10 * DAY
+        get = bucket.get
+
+        def got_and_gone(asked: str, bytes_max: int) -> tuple[bytes, Entry] | None:
+            found = get(asked, bytes_max)
+            if asked == key:
+                bucket.delete([key])
+            return found
+
+        monkeypatch.setattr(bucket, "get", got_and_gone)
+        collected(bucket, clock, grace_seconds=0)
+        assert not keys(bucket, key.partition("/")[0] + "/")
+
     def test_a_dry_run_dates_nothing_anew(self, bucket: Bucket, clock: Clock) -> None:
         lay(bucket, unnamed=(1,))
         clock.now += 10 * DAY
