@@ -103,7 +103,12 @@ def draft_of_file(store: Store, path: Path, *, scope: str | None = None) -> Root
     with the file and the place in it; CastoreError if the file can't be read.
     """
     with _opened(path) as source:
-        content, digests = references_in(source, lambda digest: _is_there(store, digest))
+        try:
+            content, digests = references_in(source, lambda digest: _is_there(store, digest))
+        except DocumentInvalid as error:
+            source.seek(0)
+            error.hint = _as_object(store, _digest(source)) or error.hint
+            raise
         known = store.document_roots(content.digest)
         if not digests and any(root.kind is RootKind.VIEW for root in known):
             draft = store.keep_draft(str(content.digest), scope=scope)
@@ -111,7 +116,8 @@ def draft_of_file(store: Store, path: Path, *, scope: str | None = None) -> Root
         if not digests:
             raise DocumentInvalid(
                 "no reference is in it, so there is nothing to keep",
-                hint="'ctx fold' writes documents that have some; 'ctx put' stores any file",
+                hint=_as_object(store, content.digest)
+                or "'ctx fold' writes documents that have some; 'ctx put' stores any file",
             )
     return _draft(path, content, digests, known)
 
@@ -291,6 +297,15 @@ def _is_there(store: Store, digest: Digest, *, unless_purged: bool = False) -> b
     if unless_purged and isinstance(absence, ObjectPurged):
         return False
     raise absence
+
+
+def _as_object(store: Store, digest: Digest) -> str | None:
+    """What to name in place of a file that is no document, if its bytes are an object; None if not."""
+    try:
+        is_object = store.stat(digest) is not None or bool(store.promised([digest]))
+    except ObjectDamaged:
+        is_object = True
+    return f"the file's bytes are object '{digest.short}': name that in its place" if is_object else None
 
 
 def _draft(path: Path, content: Content, digests: tuple[Digest, ...], known: Sequence[Root]) -> RootDraft:

@@ -5,10 +5,12 @@ Law: nothing of object storage is loaded before a call needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from castore.errors import RemoteDamaged
+from castore.errors import InvalidOption, RemoteDamaged
 from castore.objects.finding import Finding
 from castore.roots.model import Root
 from castore.store import Store
@@ -17,27 +19,35 @@ if TYPE_CHECKING:
     from castore.remote.bucket import Bucket
     from castore.remote.bundle import BundleFacts
     from castore.remote.bundle_import import BundleImport
+    from castore.remote.checking import Check
     from castore.remote.fetch import FetchReport
     from castore.remote.gc import GcReport
     from castore.remote.pull import PullReport
     from castore.remote.push import PushReport
     from castore.remote.survey import BucketSurvey
+    from castore.settings import RemoteSettings
 
 __all__ = [
     "add_remote",
+    "check_remote",
     "collect_remote",
     "connect",
     "create_bundle",
     "fetch",
     "forget_at_remote",
     "import_bundle",
+    "list_remotes",
     "pull",
     "push",
+    "remove_remote",
     "roots_at_remote",
     "verify_at_remote",
 ]
 
 T = TypeVar("T")
+
+Reference = str | os.PathLike[str]
+"""What is meant: a name, a digest, the id of a root, the path of a file; a path object is always a file's."""
 
 Progress = Callable[[int, int], None]
 """Is told how many objects are done, and of how many, from any thread."""
@@ -52,6 +62,39 @@ def add_remote(store: Store, name: str, url: str, **options: Any) -> None:
     from castore.settings import RemoteSettings
 
     remotes.add(store, name, RemoteSettings(url, **options))
+
+
+def list_remotes(store: Store) -> Mapping[str, RemoteSettings]:
+    """The remotes of the store by their names, sorted, each as it is set; no request is sent.
+
+    granted: as far as the caller was granted it here. Raises InvalidConfig.
+    """
+    from castore.remote import remotes
+
+    def shown(settings: RemoteSettings) -> RemoteSettings:
+        if settings.granted is None:
+            return settings
+        return replace(settings, granted=tuple(filter(store.granted.covers, settings.granted)))
+
+    return {name: shown(settings) for name, settings in remotes.listed(store).items()}
+
+
+def remove_remote(store: Store, name: str) -> None:
+    """config.toml does not have the remote any more; what lies there stays, and no request is sent.
+
+    Raises ScopeDenied unless the caller is the operator; InvalidOption for a remote that is unknown.
+    """
+    from castore.remote import remotes
+
+    remotes.remove(store, name)
+
+
+def check_remote(store: Store, remote: str | None = None) -> list[Check]:
+    """For each property that a remote must have whether it is held, and what was seen, by a small object of
+    its own, which is gone then. remote: as of `connect`. Raises RemoteError where nothing can be told."""
+    from castore.remote.checking import check
+
+    return check(connect(store, remote))
 
 
 def connect(store: Store, remote: str | None = None) -> Bucket:
@@ -69,7 +112,7 @@ def connect(store: Store, remote: str | None = None) -> Bucket:
 
 def push(
     store: Store,
-    *references: str,
+    *references: Reference,
     remote: str | None = None,
     everything: bool = False,
     move: bool = False,
@@ -80,10 +123,11 @@ def push(
 ) -> PushReport:
     """What `references` mean is at the remote, with all objects, durably; what was refused is in the report.
 
-    references: files of folded documents or recorded views, names, digests, ids of roots; what has no root
-    gets one, as `keep` makes it. everything: all live roots of scopes that are granted, here and there; those
-    that were forgotten there are left. move: a name is taken from whatever has it there. anew: objects that
-    are there are sent, too. on_wait: is called before it waits for a gc there. remote: as of `connect`.
+    references: files of folded documents or recorded views, as text or paths, names, digests, ids of roots;
+    what has no root gets one, as `keep` makes it. everything: all live roots of scopes that are granted, here
+    and there; those that were forgotten there are left. Neither is InvalidOption. move: a name is taken from
+    whatever has it there. anew: objects that are there are sent, too. on_wait: is called before it waits for
+    a gc there. remote: as of `connect`.
     Raises RemoteError, ScopeDenied, what `keep` raises; then a part may have been pushed, and no root there
     lacks anything.
     """
@@ -91,8 +135,9 @@ def push(
     from castore.remote.push import push
     from castore.remote.roots import Grants
 
+    texts = _texts(references, everything=everything)
     bucket = connect(store, remote)
-    chosen = choose(store, references, dry_run=dry_run)
+    chosen = choose(store, texts, dry_run=dry_run)
     if everything:
         grants = Grants(store.granted, bucket.settings.granted)
         known = {root.id for root in chosen}
@@ -113,7 +158,7 @@ def push(
 
 def pull(
     store: Store,
-    *references: str,
+    *references: Reference,
     remote: str | None = None,
     everything: bool = False,
     move: bool = False,
@@ -129,11 +174,12 @@ def pull(
     """
     from castore.remote.pull import pull
 
+    texts = _texts(references, everything=everything)
     bucket = connect(store, remote)
     return pull(
         store,
         bucket,
-        references,
+        texts,
         everything=everything,
         move=move,
         lazily=bucket.settings.fetch == "on-demand" if lazily is None else lazily,
@@ -141,7 +187,7 @@ def pull(
     )
 
 
-def fetch(store: Store, *references: str, remote: str | None = None) -> FetchReport:
+def fetch(store: Store, *references: Reference, remote: str | None = None) -> FetchReport:
     """All objects that `references` mean are here, from the remotes that their roots name.
 
     remote: what means nothing here is pulled from this one. Raises NotFound, RemoteError, and what `pull`
@@ -149,7 +195,7 @@ def fetch(store: Store, *references: str, remote: str | None = None) -> FetchRep
     """
     from castore.remote.fetch import fetch
 
-    return fetch(store, references, None if remote is None else connect(store, remote))
+    return fetch(store, _texts(references), None if remote is None else connect(store, remote))
 
 
 def roots_at_remote(
@@ -191,7 +237,7 @@ def verify_at_remote(
 
 def forget_at_remote(
     store: Store,
-    *references: str,
+    *references: Reference,
     remote: str | None = None,
     at_once: bool = False,
     dry_run: bool = False,
@@ -202,7 +248,7 @@ def forget_at_remote(
     """
     from castore.remote.forgetting import forget
 
-    return forget(store, connect(store, remote), references, at_once=at_once, dry_run=dry_run)
+    return forget(store, connect(store, remote), _texts(references), at_once=at_once, dry_run=dry_run)
 
 
 def collect_remote(
@@ -241,7 +287,7 @@ def collect_remote(
 def create_bundle(
     store: Store,
     target: BinaryIO,
-    *references: str,
+    *references: Reference,
     everything: bool = False,
     progress: Progress | None = None,
 ) -> BundleFacts:
@@ -253,7 +299,8 @@ def create_bundle(
     from castore.remote.bundle import create_bundle
     from castore.remote.choosing import choose
 
-    return create_bundle(store, target, choose(store, references, everything=everything), progress=progress)
+    texts = _texts(references, everything=everything)
+    return create_bundle(store, target, choose(store, texts, everything=everything), progress=progress)
 
 
 def import_bundle(
@@ -267,3 +314,24 @@ def import_bundle(
     from castore.remote.bundle_import import import_bundle
 
     return import_bundle(store, source, move=move, progress=progress)
+
+
+# --- Helpers ---------------------------------------------------------------------------------------
+
+
+def _texts(references: Sequence[Reference], *, everything: bool = False) -> list[str]:
+    """References as texts. Raises InvalidOption where nothing is named, and for what is no reference."""
+    if not references and not everything:
+        raise InvalidOption("nothing says what is meant", hint="name something, or say everything=True")
+    return [_text(each) for each in references]
+
+
+def _text(reference: Reference) -> str:
+    """A path has a separator in it then, so that it is not taken for a name."""
+    if isinstance(reference, str):
+        return reference
+    if not isinstance(reference, os.PathLike):
+        kind = type(reference).__name__
+        raise InvalidOption(f"{kind} is no reference", hint="a reference is a str or a path, each by itself")
+    path = os.fsdecode(reference)
+    return path if os.path.dirname(path) else os.path.join(os.curdir, path)

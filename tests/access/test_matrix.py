@@ -493,6 +493,9 @@ CALLS: dict[str, Call] = {
     ],
     "add_remote": lambda store, what: api.add_remote(store, "team", "file:///nowhere/at/all"),
     "connect": lambda store, what: api.connect(store),
+    "list_remotes": lambda store, what: api.list_remotes(store),
+    "check_remote": lambda store, what: api.check_remote(store),
+    "remove_remote": lambda store, what: api.remove_remote(store, "team"),
     "fetch": lambda store, what: api.fetch(store, str(DIGESTS[what])),
     "pull": lambda store, what: api.pull(store, str(DIGESTS[what])),
     "forget_at_remote": lambda store, what: api.forget_at_remote(store, str(DIGESTS[what])),
@@ -706,7 +709,9 @@ class TestCalls:
 class TestLibrary:
     """The refusal lives below the command line."""
 
-    @pytest.mark.parametrize("name", ["verify_store", "collect", "add_remote", "collect_remote"])
+    @pytest.mark.parametrize(
+        "name", ["verify_store", "collect", "add_remote", "remove_remote", "collect_remote"]
+    )
     def test_calls_of_the_operator(self, twins: Twins, name: str) -> None:
         store = opened(twins.shared)
         with unchanged(twins.shared), pytest.raises(ScopeDenied):
