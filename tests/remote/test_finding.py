@@ -15,6 +15,8 @@ import pytest
 from castore import api
 from castore.digest import Digest
 from castore.errors import CastoreError, NameMissing, NotFound, RemoteDamaged
+from castore.fold.check import opened
+from castore.objects.finding import FindingName
 from castore.remote import roots as remote_roots
 from castore.remote.bucket import Bucket
 from castore.remote.choosing import choose
@@ -29,6 +31,7 @@ from castore.remote.push import push
 from castore.remote.records import NameRecord, decode_name, encode
 from castore.remote.roots import RemoteRoots
 from castore.remote.tracking import Tracking
+from castore.remote.verifying import verify_at_remote
 from castore.roots.files import decode_root, encode_root
 from castore.roots.model import Root, RootDraft, RootKind
 from castore.settings import RemoteSettings
@@ -187,6 +190,13 @@ class TestOthersDamage:
                 ["what it is based on is not there, or can't be read or used"] if base else []
             )
             assert len(there.roots()) == count_of(here, A) - (base is not None)
+
+    def test_verify_goes_on(self, here: Store, bucket: Bucket, tmp_path: Path) -> None:
+        change(bucket, root_of(here, tmp_path / "2.json"), b"{")
+        files = [str(tmp_path / name) for name in ("0.json", "2.json")]
+        with store_of(tmp_path, A) as there:
+            found = list(verify_at_remote(there, bucket, opened(files)))
+        assert [each.name for each in found] == [FindingName.MISSING]
 
     def test_a_stray_name_is_no_error_of_a_search(self, here: Store, bucket: Bucket, tmp_path: Path) -> None:
         bucket.put("names/stray", b"{")
