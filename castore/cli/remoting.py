@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,9 +86,12 @@ def remote_add(
     if path_style and virtual_host:
         raise InvalidOption("--path-style and --virtual-host contradict each other")
     if "://" not in url:
-        raise InvalidOption(
-            f"'{url}' is not a URL", hint="a bucket is s3://BUCKET/PREFIX, a folder file:///srv/folder"
-        )
+        right = "a bucket is s3://BUCKET/PREFIX, a folder file:///srv/folder"
+        if url.startswith(("/", ".", "~")):
+            from urllib.parse import quote
+
+            right = f"as a remote the folder is file://{quote(os.path.abspath(os.path.expanduser(url)))}"
+        raise InvalidOption(f"'{url}' is not a URL", hint=right)
     grants = tuple(each for text in granted or () for each in parse_grants(text))
     said: dict[str, Any] = {"fetch": fetch, "conditions": conditions, "granted": grants or None}
     settings = RemoteSettings(

@@ -58,10 +58,12 @@ def url(key: str, value: Any) -> str:
 
 
 def folder_of(url: str) -> str:
-    """The absolute path that a valid file:// URL means."""
+    """The absolute path that a valid file:// URL means, without `.` and `..`."""
+    from posixpath import normpath
     from urllib.parse import unquote
 
-    return unquote(url.removeprefix("file://").removeprefix("localhost")).rstrip("/")
+    named = unquote(url.removeprefix("file://").removeprefix("localhost"))
+    return normpath("/" + named.strip("/"))
 
 
 def endpoint(key: str, value: Any) -> str:
@@ -117,14 +119,9 @@ def _require_folder(key: str, place: str, path: str) -> None:
         named = unquote(path, errors="strict")
     except UnicodeDecodeError:
         named = ""
-    parts = named.strip("/").split("/")
-    if named.strip("/") == "" or not named.isprintable() or {"", ".", ".."} & set(parts):
-        right = "/".join(quote(each) for each in parts if each not in ("", ".", "..") and each.isprintable())
-        raise InvalidConfig(
-            f"config key '{key}' must be file:///FOLDER",
-            key=key,
-            hint=f"without '.', '..' and empty parts, as file:///{right[:200] or 'srv/castore'}",
-        )
+    if not named.isprintable() or folder_of(f"file://{quote(named)}") == "/":
+        words = f"config key '{key}' must be file:///FOLDER, with a folder's name in UTF-8"
+        raise InvalidConfig(words, key=key, hint="such as file:///srv/castore")
 
 
 def _require_bucket(key: str, scheme: str, bucket: str, path: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -103,9 +106,17 @@ class TestRemotes:
             done = ctx("remote", "add", "origin", url)
             assert (done.code, done.out) == (2, b"")
             assert "hunter2" not in done.err
-        done = ctx("remote", "add", "origin", "s3://b", "--endpoint", "https://ada:hunter2@example.org")
+        done = ctx("remote", "add", "origin", "s3://bucket", "--endpoint", "https://ada:hunter2@example.org")
         assert (done.code, "hunter2" in done.err) == (2, False)
         assert ctx("remote", "list").out == b""
+
+    @pytest.mark.parametrize("path", ["/srv/my folder", "./shared", "../shared"])
+    def test_a_path_is_told_as_the_url_that_it_is(self, ctx: Shell, path: str) -> None:
+        done = ctx("remote", "add", "origin", path)
+        assert done.code == 2
+        right = re.findall(r"file://\S+", done.err)[0]
+        assert ctx("remote", "add", "origin", right).code == 0
+        assert unquote(right) == f"file://{os.path.normpath(ctx.folder / path)}"
 
     @pytest.mark.parametrize(
         "arguments",
@@ -363,6 +374,14 @@ class TestOnDemand:
         assert promised.objects("there") == []
         assert promised.there(*row, CTX_OFFLINE="0").code == 0
         assert promised.there(*row, "--offline").code == 0
+
+    def test_stats_say_how_many_objects_lie_there_alone(self, promised: Desk) -> None:
+        (facts,) = promised.there("stats", "--json").rows
+        assert (facts["objects"], facts["at_remotes"]) == (0, {"team": 2})
+        assert ["at remotes", "2"] in [row.split("\t") for row in promised.there("stats").lines]
+        assert promised.there("fetch", "out.json").code == 0
+        (facts,) = promised.there("stats", "--json").rows
+        assert (facts["objects"], facts["at_remotes"]) == (2, {})
 
     def test_fetch_brings_all_of_it(self, promised: Desk) -> None:
         done = promised.there("fetch", "out.json", "--json")

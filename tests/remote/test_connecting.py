@@ -84,6 +84,10 @@ class TestPlaces:
         assert type(opened("az://container/x")).__name__ == "AzureStore"
         assert opened("az://container/x").prefix == "x"
 
+    def test_a_folder_with_dots_is_the_one_that_they_mean(self, tmp_path: Path) -> None:
+        connect("origin", RemoteSettings(f"file://localhost{tmp_path}/none/.././/b/")).put("format", b"x")
+        assert (tmp_path / "b" / "format").read_bytes() == b"x"
+
     def test_a_folder_with_characters_of_urls(self, tmp_path: Path) -> None:
         connect("origin", RemoteSettings(f"file://{tmp_path}/a%20b")).put("format", b"x")
         assert (tmp_path / "a b" / "format").read_bytes() == b"x"
@@ -104,13 +108,13 @@ class TestRefused:
             ("s3://things//p", "as s3://things/p"),
             ("s3://things/a b", "%20"),
             ("file:///", "as file:///srv/castore"),
-            ("file:///a%00b", "without"),
-            ("file:///a/../b", "as file:///a/b"),
-            ("file:///a/%2e%2e/b", "as file:///a/b"),
-            ("file:///%ff", "without"),
+            ("file:////", "as file:///srv/castore"),
+            ("file:///a/..", "as file:///srv/castore"),
+            ("file:///a%00b", "as file:///srv/castore"),
+            ("file:///%ff", "as file:///srv/castore"),
             ("file://host/folder", "as file:///host/folder"),
             ("file://team", "as file:///team"),
-            ("file://localhost", "without"),
+            ("file://localhost", "as file:///srv/castore"),
             ("ftp://things", ""),
         ],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -331,6 +332,57 @@ class TestNothingIsDeleted:
         found = collected(bucket, clock, grace_seconds=0)
         assert (found.strays, found.deleted_objects) == (2, 1)
         assert keys(bucket) >= strays
+
+
+class TestInAFolder:
+    """What is there, and can't be read, is never taken for what is not there."""
+
+    @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "linked folder"])
+    def test_a_root_or_a_name_that_is_no_file_is_refused(self, fast_path: Path, kind: str) -> None:
+        clock = Clock()
+        clock.now = time.time()
+        there = connect("folder", RemoteSettings(f"file://{fast_path}/bucket"))
+        one = root(clock, 1, name="a")
+        lay(there, one, unnamed=(2,))
+        there.put("format", b"castore 1\n")
+        for key in (root_key(one.id), name_key(one.scope, "a")):
+            file, aside = fast_path / "bucket" / key, fast_path / "aside"
+            if kind == "linked folder":
+                file = file.parent
+            file.rename(aside)
+            if "link" in kind:
+                file.symlink_to(aside)
+            else:
+                os.mkfifo(file) if kind == "pipe" else file.mkdir()
+            with pytest.raises(RemoteDamaged):
+                collected(there, clock, grace_seconds=0)
+            assert objects_there(there, 1, 2) == [True, True]
+            file.rmdir() if kind == "folder" else file.unlink()
+            aside.rename(file)
+        collected(there, clock, grace_seconds=0)
+
+    def test_nothing_goes_that_castore_did_not_write(self, fast_path: Path) -> None:
+        clock = Clock()
+        clock.now = time.time()
+        there = connect("folder", RemoteSettings(f"file://{fast_path}/bucket"))
+        lay(there, unnamed=(1,))
+        there.put("format", b"castore 1\n")
+        mine = [
+            fast_path / "bucket" / each
+            for each in (
+                "intents/thesis.txt",
+                "sweeps/deep/a.json",
+                "objects/ab/note",
+                "tmp/x",
+                "roots/r.json",
+            )
+        ]
+        for each in mine:
+            each.parent.mkdir(parents=True, exist_ok=True)
+            each.write_bytes(b"mine")
+            os.utime(each, (1, 1))
+        assert collected(there, clock, grace_seconds=0).deleted_objects == 1
+        assert [each.read_bytes() for each in mine] == [b"mine"] * len(mine)
 
 
 class TestOneShard:
