@@ -99,6 +99,7 @@ def _stats_of_store(scope: str | None, as_json: bool, store: str | None) -> None
     lines = [
         ("store", opened.folder),
         ("objects", Count(held.objects)),
+        ("at remotes", Count(sum(held.at_remotes.values()))),
         ("roots", Count(held.roots)),
         ("bytes", Size(held.bytes)),
         ("stored", Size(held.stored_bytes)),
@@ -118,6 +119,7 @@ def _stats_of_store(scope: str | None, as_json: bool, store: str | None) -> None
     facts = {
         "store": opened.folder,
         "objects": held.objects,
+        "at_remotes": dict(held.at_remotes),
         "roots": held.roots,
         "bytes": held.bytes,
         "stored_bytes": held.stored_bytes,

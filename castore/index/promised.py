@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from castore.digest import Digest
 from castore.index.seen import Seen, seen_clause
 
-__all__ = ["DIGESTS_AT_ONCE_MAX", "promised", "remotes", "without_row"]
+__all__ = ["DIGESTS_AT_ONCE_MAX", "counts", "promised", "remotes", "without_row"]
 
 DIGESTS_AT_ONCE_MAX = 500
 """Digests in one statement: fewer than SQLite takes as parameters everywhere."""
@@ -55,6 +55,20 @@ def promised(connection: sqlite3.Connection, prefix: str, seen: Seen, now: float
         (low, high, now, *scopes),
     )
     return [Digest.from_raw(row[0]) for row in rows]
+
+
+def counts(connection: sqlite3.Connection, seen: Seen, now: float) -> dict[str, int]:
+    """By remote, sorted, how many objects that roots promise have no row, so that they are there alone; each
+    at the remote that the latest such root names."""
+    clause, scopes = seen_clause(seen)
+    rows = connection.execute(
+        "SELECT remote, COUNT(*) FROM (SELECT json_extract(details, '$.remote') AS remote, MAX(sequence)"
+        f" FROM root_objects JOIN roots ON number=root WHERE (expires IS NULL OR expires>?) AND {clause}"
+        f" AND {_PROMISING} AND NOT EXISTS (SELECT 1 FROM objects WHERE objects.digest=root_objects.digest)"
+        " GROUP BY root_objects.digest) GROUP BY remote ORDER BY remote",
+        (now, *scopes),
+    )
+    return {str(remote): count for remote, count in rows}
 
 
 def without_row(connection: sqlite3.Connection) -> list[Digest]:

@@ -7,7 +7,7 @@ where there is none, from the root files and the header of every object.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,7 @@ class StoreStats:
     free_now: what gc would free now; free_later: besides, once every root that has an expiry has expired,
     the last of it by `free_later_date` (unix seconds). Both as far as the caller's roots go: what others
     name stays.
+    at_remotes: by remote, how many objects besides lie there alone, as roots say.
     documents: distinct ones that a live root keeps; documents_gone: those of them whose file is recorded,
     and no such file is there. read_bytes: of all reads noted. biggest_documents: by saved_bytes.
     """
@@ -81,6 +82,7 @@ class StoreStats:
     documents_gone: int
     read_bytes: int
     biggest_documents: tuple[DocumentUse, ...]
+    at_remotes: Mapping[str, int]
 
 
 def stats(parts: Transactions, queries: Queries, granted: Granted) -> StoreStats:
@@ -108,7 +110,7 @@ class _Figures:
         self.reads = reads
 
     def all(self) -> StoreStats:
-        from castore.index import lives, objects, roots, seen
+        from castore.index import lives, objects, promised, roots, seen
 
         connection, scopes, now = self.connection, self.seen, self.now
         if scopes is None:
@@ -134,6 +136,7 @@ class _Figures:
             documents_gone=gone,
             read_bytes=sum(read.bytes for read in self.reads.values()),
             biggest_documents=tuple(self._use(*each) for each in shown),
+            at_remotes=promised.counts(connection, scopes, now),
         )
 
     def _documents(self) -> tuple[int, int, list[tuple[DocumentRow, str | None, bool | None]]]:

@@ -164,6 +164,16 @@ class TestScopes:
         assert list(limited.digests()) == list(mine.objects)
         limited.close()
 
+    def test_what_others_were_promised_is_not_counted(self, store: Store, remote: Remote) -> None:
+        operator = Store.open(store.folder, access=Access(grants=("*",)))
+        promise(operator, remote, b"mine", b"both", scope="team/a")
+        promise(operator, remote, b"other", b"both", b"more", scope="team/b")
+        assert operator.stats().at_remotes == {"origin": 4}
+        limited = Store.open(store.folder, access=Access(grants=("team/a",)))
+        assert limited.stats().at_remotes == {"origin": 2}
+        for each in (operator, limited):
+            each.close()
+
 
 class TestTheStore:
     def test_it_is_no_finding_but_for_what_a_root_must_have_here(self, store: Store, remote: Remote) -> None:
@@ -191,12 +201,13 @@ class TestTheStore:
         assert list(store.digests()) == list(root.objects)
         states = [each.life.state for each in store.lives(store.digests()) if each.life is not None]
         assert states == [LifeState.KEPT, LifeState.REMOTE]
-        assert store.stats().objects == 1
+        assert (store.stats().objects, store.stats().at_remotes) == (1, {"origin": 1})
         sweep(store)
         assert file_of(store, root.objects[0]).exists()
         for name in os.listdir(store.folder):
             if name.startswith("index.sqlite"):
                 os.unlink(f"{store.folder}/{name}")
+        assert (store.stats().objects, store.stats().at_remotes) == (1, {"origin": 1})
         put(store, b"again")
         assert list(verify(store)) == []
         assert {store.read(each) for each in root.objects} == {b"a", b"b"}
