@@ -148,7 +148,8 @@ class TestSetUp:
         team.run("ada", "ctx init")
         for number, row in enumerate(rows):
             named = row.replace("PREFIX", "prefix").replace("BUCKET", "bucket").replace("CONTAINER", "box")
-            named = named.replace("ACCOUNT", "account").replace("HOST", "host").replace("/FOLDER", "/srv/bucket")
+            named = named.replace("ACCOUNT", "account").replace("HOST", "host")
+            named = named.replace("/FOLDER", "/srv/bucket")
             team.do([Step("ada", f"ctx remote add place{number} {named}", 0)])
 
     def test_the_policy_is_one(self) -> None:
