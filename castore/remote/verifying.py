@@ -100,8 +100,8 @@ class _RemoteCheck(DocumentCheck):
 
     @cached_property
     def _named(self) -> frozenset[Digest]:
-        """What roots name that the caller may use there: read once. Whose one is that can't be read nobody can
-        tell, so it names nothing."""
+        """What roots name that the caller may use there: read once. Whose a root is that can't be read nobody
+        can tell, so it names nothing."""
         return frozenset(
             digest
             for found in self._roots.all([])
