@@ -312,7 +312,7 @@ COMMANDS: dict[str, Entry] = {
     "repair": Entry(
         "store",
         "castore.cli.repairing",
-        "Put right what verify finds; heal objects from files, or a remote, that have the bytes",
+        "Put right what verify finds; heal objects from files or a remote",
         "ctx repair --from incident.json",
     ),
     "stats": Entry(

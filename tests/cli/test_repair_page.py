@@ -17,9 +17,10 @@ PAGE = (ROOT / "docs/repair.md").read_text(encoding="utf-8")
 
 
 def steps() -> list[tuple[str, str]]:
-    """Each command of the page with all that it prints."""
+    """Each command of the recipe with all that it prints. Repair from a remote is another one, of a store
+    that has one (tests/remote/test_mending.py)."""
     found: list[tuple[str, str]] = []
-    for line in re.findall(r"(?m)^    (.*)$", PAGE):
+    for line in re.findall(r"(?m)^    (.*)$", PAGE.partition("## Handing back")[2]):
         if line.startswith("$ "):
             found.append((line[2:], ""))
         else:

@@ -20,6 +20,7 @@ from castore.roots.model import RootDraft, RootKind
 from castore.store import Store
 from castore.store.batch import Batch
 from castore.store.keeping import RootChoice
+from castore.store.publishing import Holding
 from tests.durability.interleave import every_order, stepped
 
 DATA = b"an object that is about to go " * 4
@@ -271,18 +272,32 @@ class TestEveryOrderOfOtherPairs:
         assert Pair(fast_path / "stores", before, actors).check_every_order(keeps_data, switches) > 5
 
 
+def add_rows(holding: Holding, connection: Any, mine: list[Any]) -> None:
+    """What publishing does beside giving bytes their names."""
+    from castore.index import objects
+
+    objects.add(
+        connection,
+        [
+            objects.ObjectRow(each.digest.raw, each.size, each.frames.stored_bytes, each.file_sha256)
+            for each in mine
+        ],
+    )
+
+
 class TestTheOrdersFindWhatIsWrong:
     """With the put done wrong in either of the two ways that suggest themselves, some orders lose it."""
 
     def test_a_put_that_trusts_what_it_saw_before_the_transaction(
         self, fast_path: Path, steps: pytest.MonkeyPatch
     ) -> None:
-        publish = Batch._publish
+        publish = Holding.publish
 
-        def trusting(self: Batch, connection: Any, mine: list[Any]) -> None:
+        def trusting(self: Holding, connection: Any, mine: list[Any]) -> None:
             publish(self, connection, [staged for staged in mine if staged.found is None])
+            add_rows(self, connection, [staged for staged in mine if staged.found is not None])
 
-        steps.setattr(Batch, "_publish", trusting)
+        steps.setattr(Holding, "publish", trusting)
         _, lost = orders(fast_path / "stores", expired, until_lost=True)
         assert lost
 
@@ -292,12 +307,12 @@ class TestTheOrdersFindWhatIsWrong:
         commit = Batch.commit
 
         def early(self: Batch, draft: RootDraft, **options: Any) -> Any:
-            for staged in self._staged.values():
+            for staged in self._holding.all():
                 if staged.found is None:
                     self._parts.source.publish([(staged.digest, staged.frames)])
             return commit(self, draft, **options)
 
         steps.setattr(Batch, "commit", early)
-        steps.setattr(Batch, "_publish", lambda *_: None)
+        steps.setattr(Holding, "publish", add_rows)
         _, lost = orders(fast_path / "stores", nothing, until_lost=True)
         assert lost

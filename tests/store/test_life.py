@@ -143,9 +143,10 @@ class TestMany:
         put(store, *(b"%d" % each for each in range(1200)))
         connection = store.parts.reading()
         assert connection is not None
+        digests = list(store.digests())
         asked: list[str] = []
         connection.set_trace_callback(asked.append)
-        assert len(list(store.lives(store.digests()))) == 1200
+        assert len(list(store.lives(digests))) == 1200
         assert len([each for each in asked if "root_objects" in each]) == 3
 
     def test_those_that_others_see_are_absent(self, store: Store, ask) -> None:  # type: ignore[no-untyped-def]
