@@ -288,7 +288,15 @@ class TestReads:
             assert told.about(DIGESTS[what]) == none
             assert none.code == 12
 
-    @pytest.mark.parametrize("state", list(STATES)[1:])
+    @pytest.mark.parametrize(
+        "state",
+        [
+            pytest.param(
+                each, marks=[pytest.mark.long] if "damaged" in each and "without" not in each else []
+            )
+            for each in list(STATES)[1:]
+        ],
+    )
     def test_whatever_is_the_matter_with_the_others(self, twins: Twins, state: str) -> None:
         STATES[state](twins.shared)
         for each in rows(READS):

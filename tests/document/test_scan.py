@@ -56,7 +56,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestBothScannersAgree:
     """The fast scan is held to the strict one: nodes, bytes, and the place and words of every error."""
 
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     @given(SEQUENCES, st.integers(0, 40), st.integers(1, 64))
     @pytest.mark.usefixtures("_small_chunks")
     def test_on_documents(self, document: bytes, floor: int, size: int) -> None:
@@ -64,7 +64,7 @@ class TestBothScannersAgree:
         assert strict[0] == "fine"
         assert outcome(trickle(document, size), floor, 0) == strict
 
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(NEAR_MISSES, st.integers(0, 40), st.integers(1, 64))
     @example(b'["\xc3', 0, 1)
     @example(b"\xef\xbb\xbf" * 2, 0, 1)
@@ -74,7 +74,7 @@ class TestBothScannersAgree:
         strict = outcome(io.BytesIO(document).read, floor, 1 << 30)
         assert outcome(trickle(document, size), floor, 0) == strict
 
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(st.binary(max_size=60), st.integers(1, 9))
     @pytest.mark.usefixtures("_small_chunks")
     def test_on_any_bytes(self, document: bytes, size: int) -> None:

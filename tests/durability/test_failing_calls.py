@@ -31,7 +31,7 @@ from tests.durability.trace import CALLS, READS, Event, Traced, needs_strace, tr
 pytestmark = needs_strace
 
 _ALL = [*SCENARIOS, *MORE, *SHARING, *READING]
-_SHORT = ("fold", "gc of an unnamed object", "unfold")
+_SHORT = ("fold", "gc of an unnamed object")
 
 _ERRORS = {
     "openat": ("EIO", "EACCES", "EMFILE", "ENOSPC"),

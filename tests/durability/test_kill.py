@@ -26,11 +26,8 @@ from tests.durability.trace import Event, needs_strace, traced
 pytestmark = needs_strace
 
 _SHORT = (
-    "fold into a new store",
     "fold",
     "gc of an unnamed object",
-    "tag that moves a name",
-    "view of a grown session",
     "push",
     "pull",
 )

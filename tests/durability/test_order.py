@@ -41,7 +41,7 @@ REPEATED = [
 
 
 FAILED = [
-    pytest.param(each, id=each.name, marks=[] if each.name in KILLED_SHORT else [pytest.mark.long])
+    pytest.param(each, id=each.name, marks=[] if each.name == "fold" else [pytest.mark.long])
     for each in (*SCENARIOS, *MORE)
     # An object whose removal is lost comes back as unnamed as it was, and the next gc removes it again.
     if not each.has_unnamed

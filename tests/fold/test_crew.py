@@ -102,7 +102,13 @@ class TestFold:
         assert fold(tmp_path / "dying", self.DOCUMENT, 3) == alone
 
     @pytest.mark.usefixtures("interruptible")
-    @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+    @pytest.mark.parametrize(
+        "how",
+        [
+            signal.SIGKILL,
+            *(pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGTERM, signal.SIGINT)),
+        ],
+    )
     def test_leaves_no_process_behind_when_it_is_killed(self, tmp_path: Path, how: int) -> None:
         source = tmp_path / "in.json"
         source.write_bytes(b"".join(pieces(30_000_000)))

@@ -63,7 +63,7 @@ def large_document(lines: int = 3000) -> bytes:
 
 
 class TestRoundTrip:
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(SEQUENCES, POLICIES)
     def test_any_sequence_under_any_policy(
         self, shared_store: Store, document: bytes, policy: FoldPolicy
@@ -85,7 +85,7 @@ class TestRoundTrip:
             assert fold_bytes(shared_store, document, policy) == folded
             assert unfold_bytes(shared_store, folded) == document
 
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(st.one_of(NEAR_MISSES, st.binary(max_size=80)), POLICIES)
     def test_other_bytes_are_refused_or_come_back(
         self, shared_store: Store, document: bytes, policy: FoldPolicy
@@ -96,7 +96,7 @@ class TestRoundTrip:
             return
         assert unfold_bytes(shared_store, folded) == document
 
-    @settings(max_examples=150)
+    @settings(max_examples=80)
     @given(st.one_of(NEAR_MISSES, st.binary(max_size=80)))
     def test_unfold_takes_any_bytes_without_a_bug(self, shared_store: Store, document: bytes) -> None:
         with suppress(DocumentInvalid, LimitExceeded):

@@ -255,7 +255,7 @@ class BasedRootsAgainstModel(RuleBasedStateMachine):
         assert list(map(str, verify(self.store))) == []
 
 
-BasedRootsAgainstModel.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+BasedRootsAgainstModel.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
 TestBasedRootsAgainstModel = BasedRootsAgainstModel.TestCase
 
 

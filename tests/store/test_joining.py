@@ -132,7 +132,7 @@ class TestLaws:
             assert root.expires == latest(each.expires for each in pair)
 
     @given(pairs)
-    @settings(max_examples=300)
+    @settings(max_examples=150)
     def test_joining_again_changes_nothing(self, pair: tuple[Root, Root]) -> None:
         there, arriving = pair
         root = joined(there, arriving, now=NOW)

@@ -96,5 +96,5 @@ class StoreAgainstDict(RuleBasedStateMachine):
         assert list(map(str, verify(self.store))) == []
 
 
-StoreAgainstDict.TestCase.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+StoreAgainstDict.TestCase.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 TestStoreAgainstDict = StoreAgainstDict.TestCase
