@@ -451,9 +451,14 @@ class CommandGroup(TyperGroup):
     def _unknown(self, ctx: typer.Context, name: str) -> InvalidOption:
         from difflib import get_close_matches
 
+        from castore.cli.guidance import command_hint
+
         close = get_close_matches(name, self.list_commands(ctx), n=1)
         here = "ctx " + self.prefix
-        hint = f"did you mean '{here}{close[0]}'?" if close else f"'{here.strip()}' alone lists the commands"
+        hint = command_hint(self.prefix + name)
+        hint = hint or (
+            f"did you mean '{here}{close[0]}'?" if close else f"'{here.strip()}' alone lists the commands"
+        )
         return InvalidOption(f"no command '{self.prefix}{name}'", hint=hint, subject=self.prefix + name)
 
 

@@ -1,4 +1,4 @@
-"""What to do next, where the words that were typed tell what was meant: a file, or an option of another tool.
+"""What to do next, where the words that were typed tell what was meant: a file, or what another tool takes.
 
 Law: a hint says what does it here, and nothing is opened for it: of a file its path is all that is looked at.
 """
@@ -9,7 +9,7 @@ import os
 
 from castore.cli.reading import shell_words
 
-__all__ = ["OPTIONS", "file_hint", "option_hint"]
+__all__ = ["COMMANDS", "OPTIONS", "command_hint", "file_hint", "option_hint"]
 
 OPTIONS = {
     ("grep", "-A"): "-C N shows N lines or items on both sides",
@@ -30,10 +30,27 @@ OPTIONS = {
     ("grep", "--ignore-case"): "-i takes capital and small letters as alike",
     ("grep", "--fixed-strings"): "-F takes PATTERN as text",
     ("cat", "-n"): "--lines A:B reads lines by their numbers, from 0",
+    ("config", "--unset"): "delete its line in .ctxstore/config.toml: then it is as by default",
+    ("push", "-n"): "--dry-run says what would be pushed",
+    ("pull", "--dry-run"): "'ctx log --remote NAME' lists what is there",
     ("diff", "-q"): "the exit code says it: 0 if they are the same, 1 if not",
     ("diff", "-u"): "a line tells a span that left; 'ctx cat DIGEST' reads it",
 }
 """By command and option: what people type by habit, and what does it here."""
+
+COMMANDS = {
+    "bundle list": "'tar -tf x.tar' lists the roots and objects of a bundle",
+    "bundle ls": "'tar -tf x.tar' lists the roots and objects of a bundle",
+    "clone": "'ctx init', 'ctx remote add origin URL' and 'ctx pull --all' make a store of what is there",
+    "ls-remote": "'ctx log --remote NAME' lists what is there",
+    "remote get-url": "'ctx config remote.NAME.url' shows it",
+    "remote ls": "'ctx remote list' lists the remotes, 'ctx log --remote NAME' what is at one",
+    "remote rename": "roots go by the name: 'ctx remote add' gives the bucket another besides",
+    "remote rm": "'ctx remote remove NAME' takes it out of the settings; what lies there stays",
+    "remote set-url": "'ctx config remote.NAME.url URL' sets it",
+    "remote show": "'ctx remote list' shows what is set, 'ctx log --remote NAME' what is there",
+}
+"""By what people type by habit that is no command: what does it here."""
 
 _NAMES_OBJECTS = ("cat", "grep", "show", "why")
 _TAKES_PLACES = ("cat", "grep", "show")
@@ -42,6 +59,11 @@ _TAKES_PLACES = ("cat", "grep", "show")
 def option_hint(command: str, option: str) -> str | None:
     """What does here what this option does elsewhere; None if there is nothing to say."""
     return OPTIONS.get((command, option))
+
+
+def command_hint(command: str) -> str | None:
+    """What does here what this command does elsewhere; None if there is nothing to say."""
+    return COMMANDS.get(command)
 
 
 def file_hint(name: str, command: str | None) -> str | None:

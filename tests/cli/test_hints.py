@@ -193,3 +193,10 @@ class TestOptionsOfOtherTools:
             done = ctx(command, option, "x", "y")
             assert (done.code, f"no such option: {option}" in done.err) == (2, True), (command, option)
             assert str(guidance.option_hint(command, option)) in done.err
+
+
+class TestCommandsOfOtherTools:
+    def test_each_is_none_here_and_says_what_does_it(self, ctx: Shell) -> None:
+        for command, words in guidance.COMMANDS.items():
+            done = ctx(*command.split(), "x", "y")
+            assert (done.code, words in done.err) == (2, True), command
