@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from castore.roots.model import STATE, Root
 
@@ -13,17 +13,43 @@ BATCH_ROOTS_MAX = 1_000
 
 
 def batches(roots: Sequence[Root]) -> Iterator[list[Root]]:
-    """The roots in order, in groups that name a bounded number of objects; one root alone may name more."""
+    """The roots in order, in groups that name a bounded number of objects.
+
+    What is decided together is never parted: roots that are based on each other, and those of one log. Such a
+    family alone may be, and name, more.
+    """
     batch: list[Root] = []
     count = 0
-    for root in roots:
-        if batch and (count + len(root.objects) > BATCH_OBJECTS_MAX or len(batch) >= BATCH_ROOTS_MAX):
+    for family in _families(roots):
+        objects = sum(len(root.objects) for root in family)
+        is_full = count + objects > BATCH_OBJECTS_MAX or len(batch) + len(family) > BATCH_ROOTS_MAX
+        if batch and is_full:
             yield batch
             batch, count = [], 0
-        batch.append(root)
-        count += len(root.objects)
+        batch += family
+        count += objects
     if batch:
         yield batch
+
+
+def _families(roots: Sequence[Root]) -> Iterable[list[Root]]:
+    """The roots by what they are decided with, each family in their order, the families by their first."""
+    first: dict[object, object] = {}
+
+    def found(key: object) -> object:
+        while first.setdefault(key, key) != key:
+            first[key] = first[first[key]]
+            key = first[key]
+        return key
+
+    for root in roots:
+        for other in (root.base, root.log):
+            if other is not None:
+                first[found(root.id)] = found(other)
+    families: dict[object, list[Root]] = {}
+    for root in roots:
+        families.setdefault(found(root.id), []).append(root)
+    return families.values()
 
 
 def ordered(roots: Sequence[Root]) -> list[Root]:

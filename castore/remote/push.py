@@ -4,7 +4,7 @@ Laws:
 - At every instant each root in the bucket has all its objects there; a push that is killed leaves objects
   that no root names, and its intent. Doing it again goes on where it was, and sends nothing twice.
 - Roots are pushed in batches, each in the steps of docs/sharing-reference.md: an intent, the sweeps heeded,
-  a look at what is there, objects, roots, names. Memory is that of one batch.
+  a look at what is there, objects, roots, names. Memory is that of one batch (castore.remote.batching).
 - A root that can't be pushed (it diverged, its name was moved by somebody else, what is there is damaged, an
   object of it is not whole here) is refused and told, with what is based on it or the rest of its log; the
   others are pushed.

@@ -24,6 +24,7 @@ from castore.errors import (
 )
 from castore.fold.check import opened
 from castore.objects.finding import FindingName
+from castore.remote import batching
 from castore.remote.bucket import Bucket
 from castore.remote.choosing import choose
 from castore.remote.connecting import connect
@@ -164,6 +165,21 @@ class TestAgain:
         assert (report.objects_sent, report.objects_there) == (1, 1)
 
 
+class TestBatches:
+    def test_what_is_based_on_what_was_refused_is_refused_in_a_later_one(
+        self, bucket: Bucket, here: Store, there: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        digest = api.put(here, b"what is kept " * 90)
+        here.tag("latest", digest.hex)
+        [base] = here.named_roots("latest")
+        here.keep([RootDraft(RootKind.KEEP, (digest,), base=base.id)])
+        there.tag("latest", api.put(there, b"another " * 90).hex)
+        push(here, bucket, choose(here, [], everything=True))
+        monkeypatch.setattr(batching, "BATCH_ROOTS_MAX", 1)
+        outcomes = [each.outcome for each in pull(there, bucket, everything=True).imported]
+        assert outcomes.count(Outcome.NAME_TAKEN) == 2
+
+
 class TestWaiting:
     def test_it_is_told_once_and_ends_with_the_gc(self, bucket: Bucket, here: Store, path: Path) -> None:
         roots = choose(here, [str(path)])
@@ -279,6 +295,18 @@ class TestLogs:
         assert [type(each.error) for each in report.refused] == [RootsDiverged] * 4
         assert there_of(bucket) == [1, 2]
         assert report.objects_sent == len([each for each in report.pushed if each.root.place is None])
+
+    def test_nor_by_a_pull_whose_batches_end_within_a_log(
+        self, bucket: Bucket, here: Store, there: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        log_of(here, "a 1", "a 2", "a 3", "a 4")
+        push(here, bucket, self.all(here))
+        pull(there, bucket, [self.all(here)[0].id])
+        log_of(there, "b 1", "b 2")
+        before = there.log(RootKind.COLLAPSE, "session").records
+        monkeypatch.setattr(batching, "BATCH_ROOTS_MAX", 1)
+        pull(there, bucket, everything=True)
+        assert there.log(RootKind.COLLAPSE, "session").records == before
 
     def test_one_that_went_on_from_what_is_there_goes_on(
         self, bucket: Bucket, here: Store, there: Store
