@@ -109,8 +109,8 @@ class Importing:
         lazily: the name of the remote that has those objects that are neither here nor brought (`needed`).
         restore: those that are forgotten here are live again. moves: ids of roots that take their name from
         another one, which is then forgotten, with the grace. newer: ids of states of logs that were made from
-        those that are here. check: is told what is to become of each before
-        anything is published, and may raise: then nothing comes.
+        those that are here. check: is told what is to become of each before anything is published, and may
+        raise: then nothing comes.
 
         Raises ScopeDenied for a root of a scope in which the caller may not write, RootDamaged for one whose
         id is not its own, ObjectMissing, ObjectPurged, BaseMissing, LimitExceeded, InvalidOption,
